@@ -51,6 +51,7 @@ impl Null {
     /// Drives it to the end of a task.
     fn drive(&self, folder: &Path, task: DriveTask) -> StepOutcome {
         let job = Job {
+            family: prony_model::Family::Mysql,
             address: Address::Unix(self.socket.clone()),
             user: "anybody".into(),
             password: "any password".into(),

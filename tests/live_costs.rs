@@ -140,13 +140,10 @@ fn costs_are_the_servers_and_agree() {
         // The clients are still there when the last sample is taken.
         assert_eq!(value("threads.lost_threads"), Some(0.0), "{build}");
         assert!(ticks > 0.0);
-        let exact = value("process.cpu_ns");
         // Those of its clients; the others have nothing to do.
-        let slack = slack_ns(if exact.is_some() { 1.0 } else { 8.0 });
-        // A server of several processes has no clock of its own.
-        if let Some(exact) = exact {
-            agree(&format!("{build}: clock and ticks"), exact, ticks, slack);
-        }
+        let slack = slack_ns(if target == 0 { 8.0 } else { 1.0 });
+        let exact = value("process.cpu_ns").unwrap();
+        agree(&format!("{build}: clock and ticks"), exact, ticks, slack);
         let threads = value("threads.run_ns").unwrap();
         agree(
             &format!("{build}: threads and ticks"),
@@ -193,6 +190,92 @@ fn costs_are_the_servers_and_agree() {
         )
         .unwrap();
     assert!(periods >= 2 * 3 * 4, "{periods}");
+}
+
+/// Helpers of queries and of cleaning up come and go while 64 sessions work.
+const POSTGRESQL: &str = r#"name = "processes"
+base = "busy"
+blocks = 1
+clients = [64]
+
+[dataset]
+tables = 1
+rows = 50_000
+
+[defaults]
+collect = { period = "500ms" }
+options = { autovacuum = "on", autovacuum_naptime = "1s", autovacuum_vacuum_threshold = 50, autovacuum_vacuum_scale_factor = 0, parallel_setup_cost = 0, parallel_tuple_cost = 0, min_parallel_table_scan_size = 0, max_parallel_workers_per_gather = 2 }
+
+[[target]]
+name = "busy"
+build = "postgresql-18.6"
+
+[[target]]
+build = "postgresql-11.22"
+
+[[target]]
+name = "quiet"
+build = "postgresql-18.6"
+options = { autovacuum = "off" }
+
+[sequence]
+warmup = "300ms"
+time = "3s"
+
+[[step]]
+workload = "point-query"
+
+[[step]]
+workload = "update-index"
+
+[[step]]
+workload = "scan"
+"#;
+
+#[test]
+fn every_process_of_postgresql_counts_once() {
+    if !live() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "processes.toml", POSTGRESQL);
+    finish(prony(folder.path(), &["run", "processes.toml"])).exits(0);
+    let database = Connection::open(only_run(folder.path()).join("run.sqlite")).unwrap();
+    let mut helped = 0;
+    let mut with_threads = 0;
+    for (target, step) in (0..3).flat_map(|target| (0..3).map(move |step| (target, step))) {
+        let grown = grown(&database, target, step);
+        let value = |name: &str| grown.get(name).map(|value| *value as f64);
+        let what = |other: &str| format!("{target}, step {step}: processes and {other}");
+        let processes = value("process.cpu_ns").unwrap();
+        assert!(processes > 1e9, "{processes}");
+        let close = |other: &str, time: f64| {
+            println!("{}: {processes} and {time}", what(other));
+            let apart = (processes - time).abs();
+            assert!(apart <= 0.02 * processes, "{}", what(other));
+        };
+        if let Some(cgroup) = value("cgroup.cpu_ns") {
+            close("control group", cgroup);
+        }
+        // Ended threads have taken their time with them.
+        if value("threads.lost_threads") == Some(0.0) {
+            with_threads += 1;
+            close("threads", value("threads.run_ns").unwrap());
+        } else {
+            helped += 1;
+        }
+    }
+    assert!(helped > 0, "no process came or went");
+    assert!(with_threads > 0, "processes came or went in every step");
+    let gaps = "SELECT group_concat(moment || ': ' || reason) FROM sample_gap JOIN sample ON sample.id = sample_id
+         WHERE source IN ('process', 'threads', 'memory') AND moment <> 'period'";
+    let gaps: Option<String> = database.query_row(gaps, [], |row| row.get(0)).unwrap();
+    assert_eq!(gaps, None, "processes that end leave no gaps");
+    // Each of 64 sessions has the buffers that it used in its resident set.
+    let most = "SELECT max(value) / 1048576 FROM whole_sample_value JOIN counter ON counter.id = counter_id
+         WHERE source || '.' || name = 'memory.resident_bytes'";
+    let most: i64 = database.query_row(most, [], |row| row.get(0)).unwrap();
+    assert!((30..500).contains(&most), "{most} MB");
 }
 
 /// The binary log has the rows that a trial loads, and loading them costs something.

@@ -204,3 +204,16 @@ fn threads_are_on_the_processors_of_the_plan() {
     finish(prony(folder.path(), &["run", "placed.toml"])).exits(0);
     check_run(&only_run(folder.path()), &BUILDS);
 }
+
+/// Each session is a process, and so is everything else.
+#[test]
+fn processes_are_on_the_processors_of_the_plan() {
+    if !live() {
+        return;
+    }
+    let builds = ["postgresql-11.22", "postgresql-18.6"];
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "placed.toml", &experiment(&builds));
+    finish(prony(folder.path(), &["run", "placed.toml"])).exits(0);
+    check_run(&only_run(folder.path()), &builds);
+}

@@ -131,6 +131,7 @@ impl Loaded {
             connections: 2,
             own_server: true,
             hold: false,
+            flush_statistics: false,
         };
         let messages = self.job(Task::Fill(task));
         let Some(Message::Filled { outcome }) = messages.last() else {
@@ -230,6 +231,7 @@ impl Loaded {
     fn job(&self, task: Task) -> Vec<Message> {
         let login = self.server.load_login();
         let job = Job {
+            family: login.family,
             address: self.server.address(),
             user: login.user,
             password: login.password,
@@ -322,6 +324,7 @@ fn a_shell_starts_says_how_to_connect_and_stops_on_ctrl_c() {
         .trim();
     let address = prony_client::Address::Unix(socket.into());
     let login = prony_client::Login {
+        family: prony_model::Family::Mysql,
         user: "root".into(),
         password: String::new(),
         database: None,

@@ -157,6 +157,109 @@ fn myisam_and_aria() {
 }
 
 #[test]
+fn heap_of_postgresql_9_5() {
+    heap("postgresql-9.5.3");
+}
+
+#[test]
+fn heap_of_postgresql_9_6() {
+    heap("postgresql-9.6.24");
+}
+
+#[test]
+fn heap_of_postgresql_12() {
+    heap("postgresql-12.22");
+}
+
+#[test]
+fn heap_of_postgresql_15() {
+    heap("postgresql-15.19");
+}
+
+#[test]
+fn heap_of_postgresql_18() {
+    heap("postgresql-18.6");
+}
+
+/// Settles PostgreSQL; its dead rows, marks and pages are counted afterwards by other means.
+fn heap(build: &str) {
+    if !live() {
+        return;
+    }
+    let busy = Busy::start(build, Engine::Heap, &Config::default());
+    let mut before = busy.connect().unwrap();
+    before.query("CREATE EXTENSION pgstattuple").unwrap();
+    busy.put_off(&[DebtKind::DirtyBytes, DebtKind::CheckpointAge], 4 << 20);
+    let hasty = Settle {
+        idle_ms: 0,
+        limit_ms: 1,
+    };
+    let outcome = busy.settle(hasty).unwrap();
+    assert_ne!(outcome.unmet, [""; 0], "{build}");
+
+    // A transaction that may still see the old rows keeps them.
+    before
+        .query("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT COUNT(*) FROM sbtest1")
+        .unwrap();
+    busy.change_all();
+    let dead = || {
+        let tables = DATASET.table_names();
+        let counts = tables.map(|table| {
+            busy.rows(&format!(
+                "SELECT dead_tuple_count FROM pgstattuple('{table}')"
+            ))[0][0]
+                .parse::<u64>()
+                .unwrap()
+        });
+        counts.sum::<u64>()
+    };
+    let short = Settle {
+        idle_ms: 0,
+        limit_ms: 4_000,
+    };
+    let unmet = busy.settle(short).unwrap().unmet.join("\n");
+    assert!(
+        unmet.contains("dead rows: 65536 rows, at most 0"),
+        "{unmet}"
+    );
+    assert_eq!(dead(), 65_536, "{build}");
+    before.query("COMMIT").unwrap();
+    drop(before);
+
+    // Somebody else's server is not vacuumed, and is not waited for.
+    let begin = Instant::now();
+    let other = busy.settle_as(Whose::Other, ENOUGH).unwrap();
+    assert!(begin.elapsed() < Duration::from_secs(10), "{build}");
+    assert!(
+        other.unmet.join("\n").contains("dead rows: 65536"),
+        "{build}"
+    );
+    assert_eq!(dead(), 65_536, "{build}");
+
+    busy.put_off(&[DebtKind::DirtyBytes], 1 << 20);
+    let outcome = busy.settle(ENOUGH).unwrap();
+    assert_eq!(outcome.unmet, [""; 0], "{build}");
+    assert!(busy.debt_of(DebtKind::CheckpointAge) <= 64 << 10, "{build}");
+    assert_eq!(busy.debt_of(DebtKind::RunningVacuums), 0, "{build}");
+    for (sql, expected) in [
+        (
+            "SELECT COUNT(*), SUM(relpages - relallvisible), MAX(age(relfrozenxid)) < 10, \
+             BOOL_AND(reltuples = 32768) FROM pg_class WHERE relname IN ('sbtest1', 'sbtest2')",
+            ["2", "0", "t", "t"].as_slice(),
+        ),
+        (
+            "SELECT COUNT(*) > 500, SUM(isdirty::int) FROM pg_buffercache AS buffer \
+             JOIN pg_class ON pg_relation_filenode(oid) = buffer.relfilenode \
+             WHERE reldatabase <> 0 AND relname IN ('sbtest1', 'k_1', 'sbtest1_pkey')",
+            &["t", "0"],
+        ),
+    ] {
+        assert_eq!(busy.rows(sql), [expected], "{build}: {sql}");
+    }
+    assert_eq!(dead(), 0, "{build}");
+}
+
+#[test]
 fn who_is_quiet_early_waits_and_can_be_stopped() {
     if !live() {
         return;
@@ -266,12 +369,19 @@ impl Busy {
         for index in 0..DATASET.tables {
             let secondary = DATASET.secondary_indexes(index).next().unwrap();
             let (table, k) = (DATASET.table_name(index), secondary.name);
-            let engine = engine.sql_name();
-            for statement in [
-                format!(
-                    "CREATE TABLE {table} (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, \
-                     k INT NOT NULL, c CHAR(120) NOT NULL, KEY {k} (k)) ENGINE={engine}"
+            let create = match engine {
+                Engine::Heap => format!(
+                    "CREATE TABLE {table} (id SERIAL PRIMARY KEY, k INT NOT NULL, \
+                     c CHAR(120) NOT NULL); CREATE INDEX {k} ON {table} (k)"
                 ),
+                _ => format!(
+                    "CREATE TABLE {table} (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, \
+                     k INT NOT NULL, c CHAR(120) NOT NULL, KEY {k} (k)) ENGINE={}",
+                    engine.sql_name()
+                ),
+            };
+            for statement in [
+                create,
                 format!("INSERT INTO {table} (k, c) VALUES (1, 'first')"),
             ] {
                 connection.query(statement).unwrap();

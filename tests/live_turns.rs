@@ -108,6 +108,28 @@ fn servers_of_every_series_take_turns() {
 }
 
 #[test]
+fn servers_of_many_processes_take_turns() {
+    if !live() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let builds = ["postgresql-18.6", "postgresql-11.22"];
+    let steps = STEPS.replace("clients = [2]", "clients = [16]");
+    let text = experiment(&builds, &steps).replace("turn = \"20ms\"", "turn = \"100ms\"");
+    write(folder.path(), "turns.toml", &text);
+    finish(prony(folder.path(), &["run", "turns.toml"])).exits(0);
+    let run = only_run(folder.path());
+    let done = "SELECT count(*) FROM trial WHERE state = 'done'";
+    assert_eq!(number(&run, done), 2);
+    let together = "SELECT max(began_at) < min(ended_at) FROM trial";
+    assert_eq!(number(&run, together), 1);
+    // Not less than asked for, less a tenth of a turn, and no pauses in it.
+    let whole = "SELECT count(*) FROM group_outcome JOIN step ON step.id = group_outcome.step_id
+        WHERE name = 'point-query' AND busy_ns BETWEEN 400000000 AND 900000000";
+    assert_eq!(number(&run, whole), 2);
+}
+
+#[test]
 fn an_interrupted_block_is_run_again_as_a_whole_and_leaves_no_paused_server() {
     if !live() {
         return;

@@ -92,6 +92,13 @@ impl Peer {
         self.stream.write_all(bytes).unwrap();
     }
 
+    /// Hears this number of bytes.
+    pub(crate) fn hear_exactly(&mut self, count: usize) -> Vec<u8> {
+        let mut bytes = vec![0; count];
+        self.stream.read_exact(&mut bytes).unwrap();
+        bytes
+    }
+
     /// Hears bytes that are no packet; returns how many.
     pub(crate) fn hear_bytes(&mut self) -> usize {
         self.stream.read(&mut [0; 4096]).unwrap()

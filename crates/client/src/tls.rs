@@ -6,7 +6,7 @@
 
 mod error;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod verifier;
 
 use std::io::{self, ErrorKind, Read, Write};

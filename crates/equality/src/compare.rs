@@ -5,47 +5,35 @@ use prony_model::OptionOrigin;
 use crate::conflict::{self, Conflict, Request};
 use crate::difference::{Difference, DifferenceKind, is_allowed};
 use crate::item::Item;
-use crate::subject::{Asked, Prepared, Subject, canonical};
-use crate::table::{Row, VariableTable};
+use crate::subject::{Asked, Prepared, Subject};
+use crate::table::{Row, Table};
 use crate::value::plain;
 
-impl VariableTable {
+impl Table {
     /// The variables whose values differ between the subjects for another reason than that an
     /// intent was asked for with different values. Those known to matter come first, then by kind
     /// and name. `allow` has names of variables as any version writes them, and of the intents that
     /// govern them.
-    pub fn compare(&self, subjects: &[Subject<'_>], allow: &[String]) -> Vec<Difference> {
+    pub(crate) fn compare(&self, subjects: &[Subject<'_>], allow: &[String]) -> Vec<Difference> {
         let prepared = self.prepare(subjects);
         let items = self.items(&prepared);
         let differences = items
             .iter()
             .filter_map(|item| self.difference(item, &prepared, allow));
         let mut differences: Vec<Difference> = differences.collect();
-        differences.sort_by(|a, b| {
-            let key = |d: &Difference| (d.matters.is_none(), d.kind);
-            (key(a), &a.variable).cmp(&(key(b), &b.variable))
-        });
+        differences.sort_by(|a, b| a.rank().cmp(&b.rank()));
         differences
     }
 
-    /// The names in `allow` that are no variable of any subject and of no row of the table: they
-    /// are probably misspelt.
-    pub fn unknown_allowed<'a>(
-        &self,
-        subjects: &[Subject<'_>],
-        allow: &'a [String],
-    ) -> Vec<&'a str> {
-        let prepared = self.prepare(subjects);
-        let known = |name: &str| {
-            self.row(name).is_some()
-                || self.intents().contains(name)
-                || prepared.iter().any(|prepared| {
-                    prepared.variables.contains_key(name)
-                        || prepared.subject.variables.contains_key(name)
-                })
+    /// Returns `true` for a name, in the form of [`canonical`], of a variable of a subject or of a row of the
+    /// table, or of an intent of a row.
+    pub(crate) fn knows(&self, subjects: &[Subject<'_>], name: &str) -> bool {
+        let has = |prepared: &Prepared<'_>| {
+            prepared.variables.contains_key(name) || prepared.lists.contains(name)
         };
-        let names = allow.iter().map(String::as_str);
-        names.filter(|name| !known(&canonical(name))).collect()
+        self.row(name).is_some()
+            || self.intents().contains(name)
+            || self.prepare(subjects).iter().any(has)
     }
 
     pub(crate) fn prepare<'a>(&self, subjects: &'a [Subject<'a>]) -> Vec<Prepared<'a>> {
@@ -149,6 +137,7 @@ impl VariableTable {
             governed_by: intents.first().copied().map(str::to_owned),
             allowed,
             absent: item.row.and_then(|row| row.absent.clone()),
+            of: vec![true; groups.len()],
             groups,
             shipped,
             warns_only: shipped || row.is_some_and(|row| !row.stops) && !asked_for,

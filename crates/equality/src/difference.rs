@@ -29,6 +29,8 @@ pub struct Difference {
     /// By subject: equal numbers for values that mean the same; `None` where there is neither a
     /// value nor one that its absence stands for.
     pub(crate) groups: Vec<Option<usize>>,
+    /// By subject: `true` if its family is the variable's. To the others it says nothing.
+    pub(crate) of: Vec<bool>,
     /// `true` if it is only to be shown, however much it matters.
     pub(crate) warns_only: bool,
 }
@@ -78,11 +80,24 @@ impl Difference {
             && self.kind != DifferenceKind::OnlyInSome
     }
 
+    /// Returns `true` if a server could have the variable and does not.
+    pub fn is_missing_somewhere(&self) -> bool {
+        let mut values = self.values.iter().zip(&self.of);
+        values.any(|(value, of)| *of && value.is_none())
+    }
+
+    /// Its place among others.
+    pub(crate) fn rank(&self) -> (bool, DifferenceKind, &str) {
+        (self.matters.is_none(), self.kind, &self.variable)
+    }
+
     /// The distinct values, each with the indices of its subjects; both in the order of the
-    /// subjects. Of values that mean the same, the first is given.
+    /// subjects. Of values that mean the same, the first is given. Subjects of families without such a
+    /// variable are left out.
     pub fn by_value(&self) -> Vec<(Option<&str>, Vec<usize>)> {
         let mut found: Vec<(Option<&str>, Vec<usize>)> = Vec::new();
-        for (subject, value) in self.values.iter().enumerate() {
+        let values = self.values.iter().enumerate();
+        for (subject, value) in values.filter(|(subject, _)| self.of[*subject]) {
             let alike = |other: usize| {
                 self.groups[other] == self.groups[subject]
                     && self.values[other].is_some() == value.is_some()

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::subject::{Asked, Prepared};
-use crate::table::{Row, VariableTable};
+use crate::table::{Row, Table};
 
 /// One variable across all subjects.
 pub(crate) struct Item<'t, 'p> {
@@ -16,7 +16,7 @@ pub(crate) struct Item<'t, 'p> {
     pub(crate) options: Vec<Vec<&'p Asked<'p>>>,
 }
 
-impl VariableTable {
+impl Table {
     /// Every variable that a subject has or was given, once, whatever its names. Those that say
     /// nothing about speed are left out.
     pub(crate) fn items<'t, 'p>(&'t self, prepared: &'p [Prepared<'p>]) -> Vec<Item<'t, 'p>> {

@@ -6,7 +6,7 @@ use prony_model::OptionOrigin;
 
 use crate::item::Item;
 use crate::subject::{Prepared, Subject};
-use crate::table::VariableTable;
+use crate::table::Table;
 
 /// One variable that at least one target was given, or an intent that no variable shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,10 +37,10 @@ pub struct SettingCell {
     pub adjusted: bool,
 }
 
-impl VariableTable {
+impl Table {
     /// Everything that was asked of at least one target, raw options first, then what the
     /// experiment asked by intents, then the common baseline; each by name.
-    pub fn settings(&self, subjects: &[Subject<'_>]) -> Vec<Setting> {
+    pub(crate) fn settings(&self, subjects: &[Subject<'_>]) -> Vec<Setting> {
         let prepared = self.prepare(subjects);
         let mut items = self.items(&prepared);
         items.retain(|item| item.asked.iter().any(Option::is_some));
@@ -49,14 +49,7 @@ impl VariableTable {
         let shown = settings.iter().filter_map(|setting| setting.intent.clone());
         let shown: BTreeSet<String> = shown.collect();
         settings.extend(unseen(subjects, &shown));
-        settings.sort_by(|a, b| {
-            let rank = |setting: &Setting| match setting.origin {
-                OptionOrigin::Raw => 0,
-                OptionOrigin::Intent => 1,
-                OptionOrigin::Baseline => 2,
-            };
-            (rank(a), &a.intent, &a.variable).cmp(&(rank(b), &b.intent, &b.variable))
-        });
+        settings.sort_by(|a, b| a.rank().cmp(&b.rank()));
         settings
     }
 
@@ -89,6 +82,18 @@ impl VariableTable {
             cells: cells.collect(),
             differs: distinct.len() > 1,
         }
+    }
+}
+
+impl Setting {
+    /// Its place among others.
+    pub(crate) fn rank(&self) -> (u8, Option<&str>, Option<&str>) {
+        let origin = match self.origin {
+            OptionOrigin::Raw => 0,
+            OptionOrigin::Intent => 1,
+            OptionOrigin::Baseline => 2,
+        };
+        (origin, self.intent.as_deref(), self.variable.as_deref())
     }
 }
 
@@ -168,7 +173,7 @@ mod tests {
                 variables,
             })
             .collect();
-        VariableTable::parse(TABLE).unwrap().settings(&subjects)
+        Table::parse("t.toml", TABLE).unwrap().settings(&subjects)
     }
 
     fn got(asked: Option<&str>, got: Option<&str>, adjusted: bool) -> SettingCell {

@@ -1,10 +1,10 @@
 //! A compared subject: one target as requested and as it is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use prony_model::{Baseline, Engine, IntentValue, RenderedOption};
 
-use crate::table::VariableTable;
+use crate::table::Table;
 use crate::value::flags;
 
 /// One target: what was asked of its server and what the server says of itself.
@@ -22,14 +22,15 @@ pub struct Subject<'a> {
     pub intents: &'a BTreeMap<String, IntentValue>,
     /// Options given to the server. Empty for a server that Prony did not start.
     pub options: &'a [RenderedOption],
-    /// `SHOW GLOBAL VARIABLES`, and what Prony adds under names that begin with `prony.`.
+    /// `SHOW GLOBAL VARIABLES` or `SHOW ALL`, and what Prony adds under names that begin with `prony.`.
     pub variables: &'a BTreeMap<String, String>,
 }
 
 impl Subject<'_> {
     /// The target's name, with the server's version where the name does not tell it.
     pub(crate) fn label(&self) -> String {
-        match self.variables.get("version") {
+        let version = self.variables.get("version");
+        match version.or_else(|| self.variables.get("server_version")) {
             Some(version) if !self.name.contains(numeric(version)) => {
                 format!("{} ({version})", self.name)
             }
@@ -50,6 +51,8 @@ pub(crate) struct Prepared<'a> {
     pub(crate) subject: &'a Subject<'a>,
     /// Values by variable.
     pub(crate) variables: BTreeMap<String, String>,
+    /// The variables with flags, which are not in `variables` as a whole, and all others.
+    pub(crate) lists: BTreeSet<String>,
     /// Values asked for, by variable.
     pub(crate) asked: BTreeMap<String, Asked<'a>>,
 }
@@ -62,13 +65,14 @@ pub(crate) struct Asked<'a> {
 }
 
 impl<'a> Prepared<'a> {
-    pub(crate) fn new(table: &VariableTable, subject: &'a Subject<'a>) -> Self {
+    pub(crate) fn new(table: &Table, subject: &'a Subject<'a>) -> Self {
         let mut variables = BTreeMap::new();
+        let mut lists = BTreeSet::new();
         for (name, value) in subject.variables {
             variables.extend(flags_apart(&canonical(name), value));
+            lists.insert(canonical(name));
         }
-        let is_variable =
-            |name: &str| subject.variables.contains_key(name) || table.row(name).is_some();
+        let is_variable = |name: &str| lists.contains(name) || table.row(name).is_some();
         let mut asked = BTreeMap::new();
         for option in subject.options {
             let Some((name, value)) = as_variable(option, is_variable) else {
@@ -81,6 +85,7 @@ impl<'a> Prepared<'a> {
         Self {
             subject,
             variables,
+            lists,
             asked,
         }
     }

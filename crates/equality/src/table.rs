@@ -7,11 +7,9 @@ use serde::Deserialize;
 
 use crate::value::Synonyms;
 
-const TEXT: &str = include_str!("../../../catalog/variables.toml");
-
-/// Known facts of server variables. The format is described in `catalog/README.md`.
+/// Known facts of the variables of one dialect's servers. The format is described in `catalog/README.md`.
 #[derive(Debug, Clone)]
-pub struct VariableTable {
+pub(crate) struct Table {
     pub(crate) rows: Vec<Row>,
     ignored: Vec<Ignored>,
     /// Spellings that mean the same in every variable.
@@ -20,8 +18,10 @@ pub struct VariableTable {
 
 /// Reason why a table of variables can't be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("read variables.toml, line {line}: {reason}")]
+#[error("read {file}, line {line}: {reason}")]
 pub struct VariableTableError {
+    /// Its name.
+    pub file: &'static str,
     /// From 1.
     pub line: usize,
     /// The problem, and the expected content.
@@ -84,33 +84,25 @@ const fn yes() -> bool {
     true
 }
 
-impl VariableTable {
-    /// The table that Prony brings along.
-    ///
-    /// # Errors
-    /// Never in a Prony whose tests pass; the table is compiled in.
-    pub fn embedded() -> Result<Self, VariableTableError> {
-        Self::parse(TEXT)
-    }
-
+impl Table {
     /// Reads a table.
     ///
     /// # Errors
     /// The first line that is no TOML, has an unknown key, an empty list of names, or a name that
     /// another row has.
-    pub fn parse(text: &str) -> Result<Self, VariableTableError> {
+    pub(crate) fn parse(file: &'static str, text: &str) -> Result<Self, VariableTableError> {
         let line = |offset: usize| text[..offset].matches('\n').count() + 1;
-        let document: Document = toml::from_str(text).map_err(|error| VariableTableError {
-            line: line(error.span().map_or(0, |span| span.start)),
-            reason: error.message().to_owned(),
+        let wrong = |line, reason| VariableTableError { file, line, reason };
+        let document: Document = toml::from_str(text).map_err(|error| {
+            let start = error.span().map_or(0, |span| span.start);
+            wrong(line(start), error.message().to_owned())
         })?;
         let mut seen = BTreeSet::new();
         let mut rows = Vec::new();
         for spanned in document.variable {
             let line = line(spanned.span().start);
             let row = spanned.into_inner();
-            row.check(&mut seen)
-                .map_err(|reason| VariableTableError { line, reason })?;
+            row.check(&mut seen).map_err(|reason| wrong(line, reason))?;
             rows.push(row);
         }
         let mut ignored = Vec::new();
@@ -119,7 +111,7 @@ impl VariableTable {
             let row = spanned.into_inner();
             if row.names.is_empty() || row.why.trim().is_empty() {
                 let reason = "the row needs `names`, and a `why`".into();
-                return Err(VariableTableError { line, reason });
+                return Err(wrong(line, reason));
             }
             ignored.push(row);
         }
@@ -130,9 +122,8 @@ impl VariableTable {
         })
     }
 
-    /// Names of the intents that rows refer to, each once. For checks against the table of
-    /// intents.
-    pub fn intents(&self) -> BTreeSet<&str> {
+    /// Names of the intents that rows refer to, each once.
+    pub(crate) fn intents(&self) -> BTreeSet<&str> {
         self.rows.iter().flat_map(Row::intents).collect()
     }
 
@@ -249,17 +240,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_embedded_table_is_fine() {
-        let table = VariableTable::embedded().unwrap();
-        assert!(table.rows.len() > 10);
-        for row in &table.rows {
-            for factor in row.factors() {
-                assert!(!table.ignores(factor), "{factor} matters and is ignored");
-            }
-        }
-    }
-
-    #[test]
     fn mistakes_name_the_line() {
         for (text, line, words) in [
             (
@@ -290,7 +270,7 @@ mod tests {
             ),
             ("[[ignored]]\nnames = [\"a\"]\n", 1, "missing field `why`"),
         ] {
-            let error = VariableTable::parse(text).unwrap_err();
+            let error = Table::parse("t.toml", text).unwrap_err();
             assert_eq!(error.line, line, "{text} {error}");
             assert!(error.to_string().contains(words), "{error}");
         }
@@ -313,7 +293,8 @@ mod tests {
 
     #[test]
     fn the_newest_name_counts_and_products_multiply() {
-        let table = VariableTable::parse(
+        let table = Table::parse(
+            "t.toml",
             "[[variable]]\nnames = [\"size * files\", \"capacity\"]\nwhy = \"w\"\n",
         )
         .unwrap();

@@ -28,7 +28,7 @@ impl Synonyms {
 }
 
 /// A value without differences of spelling that never mean anything: case, spaces around it, a
-/// slash at its end, suffixes of sizes, zeros after the decimal point, the order of a list.
+/// slash at its end, units of sizes and times, zeros after the decimal point, the order of a list.
 pub(crate) fn plain(text: &str) -> String {
     let text = text.trim().to_ascii_lowercase();
     let mut items: Vec<&str> = text.split(',').map(str::trim).collect();
@@ -43,6 +43,11 @@ pub(crate) fn plain(text: &str) -> String {
     };
     if let Some(bytes) = size(text) {
         return bytes.to_string();
+    }
+    match microseconds(text) {
+        Some(0) => return "0".to_owned(),
+        Some(time) => return format!("{time}us"),
+        None => {}
     }
     without_zeros(text).to_owned()
 }
@@ -61,18 +66,40 @@ pub(crate) fn flags(value: &str) -> Option<Vec<(String, String)>> {
         .collect()
 }
 
-/// Bytes of a size such as `64M`.
+/// Bytes of a size such as `64m` or `64mb`.
 fn size(text: &str) -> Option<u64> {
-    let shift = match text.as_bytes().last()? {
-        b'k' => 10,
-        b'm' => 20,
-        b'g' => 30,
-        b't' => 40,
+    let (number, unit) = with_unit(text)?;
+    let shift = match unit {
+        "b" => 0,
+        "k" | "kb" => 10,
+        "m" | "mb" => 20,
+        "g" | "gb" => 30,
+        "t" | "tb" => 40,
         _ => return None,
     };
-    let digits = &text[..text.len() - 1];
-    let number: u64 = digits.parse().ok()?;
     number.checked_mul(1 << shift)
+}
+
+/// Microseconds of a time such as `200ms` or `5min`.
+fn microseconds(text: &str) -> Option<u64> {
+    let (number, unit) = with_unit(text)?;
+    let unit = match unit {
+        "us" => 1,
+        "ms" => 1_000,
+        "s" => 1_000_000,
+        "min" => 60_000_000,
+        "h" => 3_600_000_000,
+        "d" => 86_400_000_000,
+        _ => return None,
+    };
+    number.checked_mul(unit)
+}
+
+/// A whole number and what stands behind it.
+fn with_unit(text: &str) -> Option<(u64, &str)> {
+    let end = text.find(|c: char| !c.is_ascii_digit())?;
+    let (digits, unit) = text.split_at(end);
+    Some((digits.parse().ok()?, unit))
 }
 
 /// `10.000000` as `10`, `0.750` as `0.75`.
@@ -98,6 +125,13 @@ mod tests {
         for (one, other) in [
             ("ON", "on"),
             ("64M", "67108864"),
+            ("64MB", "65536kB"),
+            ("1kB", "1024"),
+            ("1GB", "1073741824"),
+            ("5min", "300s"),
+            ("200ms", "200000us"),
+            ("1d", "24h"),
+            ("0s", "0"),
             ("10.000000", "10"),
             ("0.750", "0.75"),
             ("/var/lib/", "/var/lib"),
@@ -106,7 +140,16 @@ mod tests {
         ] {
             assert_eq!(plain(one), plain(other), "{one} {other}");
         }
-        for (one, other) in [("10", "1"), ("0.5", "5"), ("", "0"), ("/", ""), ("m", "0")] {
+        for (one, other) in [
+            ("10", "1"),
+            ("0.5", "5"),
+            ("", "0"),
+            ("/", ""),
+            ("m", "0"),
+            ("1min", "1M"),
+            ("200ms", "200"),
+            ("5s", "5"),
+        ] {
             assert_ne!(plain(one), plain(other), "{one} {other}");
         }
     }
@@ -133,7 +176,7 @@ mod tests {
     proptest::proptest! {
         /// A plain value stays as it is.
         #[test]
-        fn plain_is_idempotent(text in "[a-zA-Z0-9.,/ =kKmM]{0,12}") {
+        fn plain_is_idempotent(text in "[a-zA-Z0-9.,/ =kKmM]{0,12}|[0-9]{1,3}(us|ms|s|min|h|d|B|kB|MB)") {
             let once = plain(&text);
             proptest::prop_assert_eq!(plain(&once), once);
         }

@@ -65,8 +65,11 @@ pub enum GuardError {
     Orphaned(u32),
     /// The program can't run as another user.
     #[error(
-        "run as another user in a user namespace: {0}; run Prony as an ordinary user with an entry in \
-         /etc/passwd, or allow user namespaces (sysctl user.max_user_namespaces; in a container, CAP_SYS_ADMIN)"
+        "run as another user in a user namespace, since this program runs neither as root nor as a user without a \
+         name: {}; run Prony as an ordinary user with an entry in /etc/passwd, or allow user namespaces: by \
+         `sysctl user.max_user_namespaces=1000`, or for a container of Docker by `--cap-add SYS_ADMIN` or a \
+         seccomp profile that lets it call unshare",
+        refused(.0)
     )]
     UserNamespace(io::Error),
     /// The kernel does not let the program run where it should.
@@ -150,6 +153,19 @@ fn prepare(parent: u32, setup: &ChildSetup, command: &mut Command) -> Result<(),
     Ok(())
 }
 
+/// The reason why the kernel makes no user namespace. Source: `unshare(2)`.
+fn refused(error: &io::Error) -> String {
+    match error.raw_os_error().map(Errno::from_raw_os_error) {
+        Some(Errno::NOSPC | Errno::USERS) => {
+            "the system allows no more of them (user.max_user_namespaces)".to_owned()
+        }
+        Some(Errno::PERM) => {
+            "the system or its container forbids them (operation not permitted)".to_owned()
+        }
+        _ => error.to_string(),
+    }
+}
+
 /// True where the user has an entry among the users, which containers may lack. What can't be read has none.
 fn has_name() -> bool {
     let user = nix::unistd::User::from_uid(nix::unistd::geteuid());
@@ -206,6 +222,22 @@ mod tests {
     fn a_wrong_parent_is_noticed() {
         let error = exec(0, &ChildSetup::default(), OsStr::new("true"), &[]);
         assert!(matches!(error, GuardError::Orphaned(0)), "{error}");
+    }
+
+    #[test]
+    fn a_refused_user_namespace_has_a_reason_and_a_remedy() {
+        for (errno, reason) in [
+            (Errno::NOSPC, "the system allows no more of them"),
+            (Errno::PERM, "its container forbids them"),
+            (Errno::NOMEM, "Cannot allocate memory"),
+        ] {
+            let message = GuardError::UserNamespace(errno.into()).to_string();
+            assert!(message.contains(reason), "{message}");
+            assert!(
+                message.contains("run Prony as an ordinary user"),
+                "{message}"
+            );
+        }
     }
 
     #[test]

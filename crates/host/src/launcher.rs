@@ -19,6 +19,7 @@ use rustix::process::{
 use crate::guard::{ChildSetup, Death};
 use crate::owner::{OWNER_VARIABLE, Owner, OwnerError};
 use crate::threads::children_of;
+use crate::workers::kill_workers;
 
 /// The time that a child may take to end by SIGQUIT. PostgreSQL itself kills what has not ended after 5 s, and
 /// nobody else reaches it.
@@ -145,7 +146,7 @@ impl Launcher {
         Ok(Process {
             child,
             status: None,
-            death: Death::Kill,
+            workers: None,
         })
     }
 }
@@ -156,7 +157,8 @@ impl Launcher {
 pub struct Process {
     child: Child,
     status: Option<ExitStatus>,
-    death: Death,
+    /// The folder that all of its processes work in, if they lead sessions of their own.
+    workers: Option<PathBuf>,
 }
 
 impl Process {
@@ -205,10 +207,11 @@ impl Process {
         }
     }
 
-    /// The same, to be killed another way.
+    /// The same for a server whose processes lead sessions of their own, and all work in `folder`: it is killed
+    /// by SIGQUIT, which it hands on to them, and whatever is left of them is killed with it.
     #[must_use]
-    pub fn dying_by(mut self, death: Death) -> Self {
-        self.death = death;
+    pub fn with_workers(mut self, folder: PathBuf) -> Self {
+        self.workers = Some(folder);
         self
     }
 
@@ -248,7 +251,7 @@ impl Process {
 
     /// Signals the children of a server that is many processes, each of which leads its group.
     fn signal_children(&mut self, signal: Signal) {
-        if self.death != Death::Quit || self.running_pid().is_none() {
+        if self.workers.is_none() || self.running_pid().is_none() {
             return;
         }
         let children = children_of(self.id()).unwrap_or_default();
@@ -269,7 +272,7 @@ impl Process {
 
     /// Ends it and its process group at once, and waits for it.
     pub fn kill(&mut self) {
-        if self.death == Death::Quit && self.status.is_none() {
+        if self.workers.is_some() && self.status.is_none() {
             self.go_on();
             self.signal(Signal::QUIT);
             // What does not end by that has to by SIGKILL.
@@ -297,6 +300,9 @@ impl Process {
         self.signal_group(Signal::KILL);
         let status = self.child.wait()?;
         self.status = Some(status);
+        if let Some(folder) = &self.workers {
+            kill_workers(folder);
+        }
         Ok(status)
     }
 

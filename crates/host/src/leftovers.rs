@@ -16,6 +16,7 @@ use crate::folder::{Abandoned, STAGING, remove_abandoned};
 use crate::io_error::IoError;
 use crate::owner::{OWNER_VARIABLE, Owner, OwnerState, Site, start_of};
 use crate::roots::Roots;
+use crate::workers::kill_workers;
 
 /// The time that killed processes may take to vanish.
 const DYING: Duration = Duration::from_secs(5);
@@ -81,6 +82,8 @@ pub fn clear_leftovers(roots: &Roots) -> Result<Vec<Leftover>, IoError> {
         (roots.certificates(), STAGING),
     ] {
         let Abandoned { removed, elsewhere } = remove_abandoned(&shelf, prefix)?;
+        let workers = removed.iter().flat_map(|folder| kill_workers(folder));
+        cleared.extend(workers.map(|(pid, name)| Leftover::Process { pid, name }));
         cleared.extend(removed.into_iter().map(|path| Leftover::Folder { path }));
         for (path, owner) in elsewhere {
             let (host, pid) = (owner.host().to_owned(), owner.pid);

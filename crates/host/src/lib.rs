@@ -14,6 +14,7 @@ mod lock;
 mod owner;
 mod roots;
 mod threads;
+mod workers;
 
 pub use exit::describe_exit;
 pub use folder::{

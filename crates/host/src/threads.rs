@@ -91,8 +91,7 @@ pub fn group_members(group: u32) -> io::Result<Vec<Thread>> {
 /// # Errors
 /// When `/proc` can't be read.
 pub fn children_of(process: u32) -> io::Result<Vec<Thread>> {
-    let listed = fs::read_to_string(format!("/proc/{process}/task/{process}/children"));
-    let Ok(listed) = listed else {
+    let Ok(listed) = listed_children(process) else {
         // Kernels without `CONFIG_PROC_CHILDREN` list none.
         return list("/proc", |_, child| {
             (child.parent == process).then_some(child)
@@ -111,6 +110,16 @@ pub fn children_of(process: u32) -> io::Result<Vec<Thread>> {
         }
     }
     Ok(children)
+}
+
+/// The numbers of the children of a process, which the kernel lists by the threads that made them.
+fn listed_children(process: u32) -> io::Result<String> {
+    let mut listed = String::new();
+    for thread in fs::read_dir(format!("/proc/{process}/task"))? {
+        listed.push_str(&fs::read_to_string(thread?.path().join("children"))?);
+        listed.push(' ');
+    }
+    Ok(listed)
 }
 
 /// The threads of all processes of a group.
@@ -249,17 +258,24 @@ mod tests {
 
     #[test]
     fn children_are_listed_by_their_parent() {
-        let mut child = std::process::Command::new("sleep")
-            .arg("60")
+        use std::io::{BufRead as _, BufReader};
+        let mut parent = std::process::Command::new("sh")
+            .args(["-c", "sleep 60 & echo $!; wait"])
+            .stdout(std::process::Stdio::piped())
             .spawn()
             .unwrap();
-        let children = children_of(std::process::id()).unwrap();
-        let is_listed = children.iter().any(|one| one.id == child.id());
-        child.kill().unwrap();
-        child.wait().unwrap();
-        assert!(is_listed);
-        let left = children_of(std::process::id()).unwrap();
-        assert!(left.iter().all(|one| one.id != child.id()));
+        let mut line = String::new();
+        let said = parent.stdout.take().unwrap();
+        BufReader::new(said).read_line(&mut line).unwrap();
+        let children = children_of(parent.id()).unwrap();
+        let ids: Vec<String> = children.iter().map(|one| one.id.to_string()).collect();
+        for child in &children {
+            let id = Pid::from_raw(child.id.cast_signed()).unwrap();
+            rustix::process::kill_process(id, rustix::process::Signal::KILL).unwrap();
+        }
+        parent.wait().unwrap();
+        assert_eq!(ids, [line.trim()]);
+        assert_eq!(children_of(parent.id()).unwrap_or_default(), []);
     }
 
     #[test]

@@ -199,7 +199,7 @@ fn check_memory(lab: &Lab<'_>, plan: &Plan) -> Result<(), LabError> {
     if plan.turn_ms.is_none() {
         return Ok(());
     }
-    let of_target = |target: &Target| lab.catalogue.memory(&target.config);
+    let of_target = |target: &Target| lab.catalogue.memory(target.build.family, &target.config);
     let needed = plan.targets.iter().map(of_target).sum::<u64>();
     match HostFacts::read(&lab.proc).memory_bytes {
         Some(present) if present < needed => Err(LabError::Memory {

@@ -36,6 +36,10 @@ const LOG_LINES: usize = 40;
 /// The database that datasets live in on servers that Prony starts.
 const DATABASE: &str = "prony";
 
+/// The state of errors of PostgreSQL about a database that is not there (`errcodes.txt`:
+/// `invalid_catalog_name`).
+const NO_DATABASE: &str = "3D000";
+
 /// A server that answers.
 #[derive(Debug)]
 pub(crate) enum Server {
@@ -85,8 +89,15 @@ impl ExternalAccess {
         })
     }
 
-    /// A connection without a default database: the dataset's may not be there yet.
+    /// A connection without a default database: the dataset's may not be there yet. Every session of PostgreSQL
+    /// is in a database, and an account may have the dataset's alone, so that it is in that one if it is there.
     pub(crate) fn connect(&self) -> Result<Connection, ClientError> {
+        if self.family == Family::Postgresql {
+            match Connection::connect(&self.external.address, &self.login(), CONTROL_TIMEOUT) {
+                Err(ClientError::Login { sqlstate, .. }) if sqlstate == NO_DATABASE => {}
+                outcome => return outcome,
+            }
+        }
         let login = Login {
             database: None,
             ..self.login()
@@ -260,13 +271,18 @@ impl Server {
     }
 
     /// Address and account that fill the dataset: the administrator's, who may change more. In
-    /// PostgreSQL tables belong to the account that makes them, which is the one that uses them.
+    /// PostgreSQL tables belong to the account that makes them, which is the one that uses them; it
+    /// fills them the administrator's way.
     pub(crate) fn filler(&self) -> (Address, Login) {
         let (address, login) = self.admin();
-        match login.family {
-            Family::Postgresql => (address, self.login()),
-            Family::Mysql | Family::Mariadb => (address, login),
-        }
+        let login = match login.family {
+            Family::Postgresql => Login {
+                tls: login.tls,
+                ..self.login()
+            },
+            Family::Mysql | Family::Mariadb => login,
+        };
+        (address, login)
     }
 
     /// Stops it cleanly, if it is Prony's own; gives back its folder.

@@ -5,6 +5,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
+    clippy::print_stdout,
     reason = "helpers of tests fail the test"
 )]
 
@@ -16,6 +17,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use prony_client::Address;
@@ -27,10 +29,13 @@ use prony_model::{
 
 use testkit::{Delivery, FakeServer, Reply};
 
-/// Set for the process that is the server.
+/// Set for the process that is the server, to its family.
 const SERVER: &str = "PRONY_TEST_SERVER";
 
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+
+/// Held by the test that counts.
+static ALONE: Mutex<()> = Mutex::new(());
 
 /// The system's allocator, counted.
 struct Counting;
@@ -68,9 +73,10 @@ static ALLOCATOR: Counting = Counting;
 /// The other process. Nothing when it runs as a test like any other.
 #[test]
 fn server_process() {
-    if std::env::var_os(SERVER).is_none() {
+    let Ok(family) = std::env::var(SERVER) else {
         return;
-    }
+    };
+    testkit::speak(family.parse().unwrap());
     let server = FakeServer::start(Delivery::Whole, |request| {
         if request.sql.starts_with("SELECT") {
             Reply::Rows(3)
@@ -86,10 +92,10 @@ fn server_process() {
 struct Server(Child);
 
 impl Server {
-    fn start() -> (Self, Address) {
+    fn start(family: Family) -> (Self, Address) {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "server_process", "--nocapture"])
-            .env(SERVER, "1")
+            .env(SERVER, family.to_string())
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
@@ -196,9 +202,9 @@ fn task(backend: Backend, protocol: Protocol, clients: u32, operations: u64) -> 
 }
 
 /// Allocations in the measured time.
-fn allocations(address: &Address, task: DriveTask) -> u64 {
+fn allocations(family: Family, address: &Address, task: DriveTask) -> u64 {
     let job = Job {
-        family: Family::Mysql,
+        family,
         address: address.clone(),
         user: "prony".into(),
         password: String::new(),
@@ -214,7 +220,18 @@ fn allocations(address: &Address, task: DriveTask) -> u64 {
 
 #[test]
 fn nothing_is_allocated_for_a_query() {
-    let (_server, address) = Server::start();
+    nothing_is_allocated(Family::Mysql);
+}
+
+#[test]
+fn nothing_is_allocated_for_a_query_of_postgresql() {
+    nothing_is_allocated(Family::Postgresql);
+}
+
+fn nothing_is_allocated(family: Family) {
+    // Allocations are those of the whole process.
+    let _alone = ALONE.lock();
+    let (_server, address) = Server::start(family);
     for backend in [Backend::Epoll, Backend::IoUring] {
         if let Err(reason) = choose_backend(Some(backend), false) {
             assert!(std::env::var_os("CI").is_none(), "failed to {reason}");
@@ -224,10 +241,17 @@ fn nothing_is_allocated_for_a_query() {
         for protocol in [Protocol::Prepared, Protocol::Text] {
             for clients in [1, 16] {
                 let of = |operations| {
-                    allocations(&address, task(backend, protocol, clients, operations))
+                    allocations(
+                        family,
+                        &address,
+                        task(backend, protocol, clients, operations),
+                    )
                 };
                 let (few, many) = (of(400), of(4000));
-                assert_eq!(few, many, "{backend}, {protocol:?}, {clients} clients");
+                assert_eq!(
+                    few, many,
+                    "{family}, {backend}, {protocol:?}, {clients} clients"
+                );
             }
         }
     }

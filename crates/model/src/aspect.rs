@@ -203,6 +203,7 @@ mod tests {
                 engine_options: BTreeMap::new(),
                 lacks: Vec::new(),
                 caution: None,
+                compiled: None,
                 no_valgrind: None,
             },
             engine: Engine::Innodb,

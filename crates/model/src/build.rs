@@ -28,6 +28,9 @@ pub struct BuildFacts {
     /// without final period.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caution: Option<String>,
+    /// How its compiler was told to optimise, such as `-O2`, where the server can't be asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compiled: Option<String>,
     /// Why its instructions can't be counted in valgrind; a fragment without final period.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_valgrind: Option<String>,
@@ -44,10 +47,11 @@ impl BuildFacts {
             id: Self::EXTERNAL.to_owned(),
             family,
             version,
-            engines: Engine::ALL.to_vec(),
+            engines: family.engines(),
             engine_options: BTreeMap::new(),
             lacks: Vec::new(),
             caution: None,
+            compiled: None,
             no_valgrind: None,
         }
     }

@@ -5,8 +5,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Engine;
 use crate::words::words;
+use crate::{Engine, Family};
 
 words! {
     /// Values of the settings that an experiment does not ask for.
@@ -83,8 +83,9 @@ pub struct IntentFacts {
     pub choices: Vec<String>,
     /// One sentence for help and error messages.
     pub description: String,
-    /// Its value in the common baseline; `None` leaves it to the server.
-    pub baseline: Option<IntentValue>,
+    /// The families whose servers have such a thing, each with its value in the common baseline; `None`
+    /// leaves it to the server.
+    pub baselines: BTreeMap<Family, Option<IntentValue>>,
     /// Engines whose plans show the value even if no target asks for one.
     pub summary: Vec<Engine>,
 }

@@ -31,6 +31,13 @@ pub enum DebtKind {
     PendingCompaction,
     /// Bytes of blocks of MyISAM's key cache, or of Aria's page cache, that are not written.
     DirtyKeyBlocks,
+    /// Old row versions that no vacuum has removed yet, as PostgreSQL counts them.
+    DeadRows,
+    /// Pages of tables that are not marked as visible to all: PostgreSQL looks into them although an
+    /// index holds what a statement asks for.
+    NotVisible,
+    /// Vacuums that are under way.
+    RunningVacuums,
 }
 
 /// Facts of a kind of debt.
@@ -47,8 +54,9 @@ const MIB: u64 = 1024 * KIB;
 /// The bounds are above all that quiet servers of 4.1 to 9.7 and MariaDB 10.1 to 11.8 showed after
 /// settling (20 KiB of log, 714 transactions), and far below what a second of writes leaves behind
 /// (tens of mebibytes). Files in level 0 are looked into by every read, so one more is a
-/// difference.
-const KINDS: [Facts; 8] = [
+/// difference, and so is every vacuum beside a step. Quiet servers of PostgreSQL had no dead row and
+/// no page that is not all-visible; a second of updates leaves thousands of each.
+const KINDS: [Facts; 11] = [
     facts(DebtKind::DirtyBytes, "dirty pages", "bytes", 8 * MIB),
     facts(DebtKind::CheckpointAge, "checkpoint age", "bytes", 16 * MIB),
     facts(DebtKind::HistoryList, "history list", "transactions", 2000),
@@ -62,6 +70,9 @@ const KINDS: [Facts; 8] = [
         0,
     ),
     facts(DebtKind::DirtyKeyBlocks, "dirty key blocks", "bytes", MIB),
+    facts(DebtKind::DeadRows, "dead rows", "rows", 1000),
+    facts(DebtKind::NotVisible, "pages not all-visible", "pages", 100),
+    facts(DebtKind::RunningVacuums, "running vacuums", "vacuums", 0),
 ];
 
 const fn facts(kind: DebtKind, name: &'static str, unit: &'static str, bound: u64) -> Facts {
@@ -84,7 +95,7 @@ impl DebtKind {
         self.facts().name
     }
 
-    /// The unit of its value: `bytes`, `files`, `transactions` or `compactions`.
+    /// The unit of its value: `bytes`, `files`, `transactions`, `compactions`, `rows`, `pages` or `vacuums`.
     pub fn unit(self) -> &'static str {
         self.facts().unit
     }

@@ -46,6 +46,11 @@ impl Engine {
         matches!(self, Self::Innodb | Self::Rocksdb | Self::Heap)
     }
 
+    /// True where foreign keys are checked.
+    pub const fn keeps_foreign_keys(self) -> bool {
+        matches!(self, Self::Innodb | Self::Heap)
+    }
+
     /// True where a transaction that has waited for a row finds it if the one that it waited for has
     /// deleted the row and put it back. In PostgreSQL it is another row then.
     pub const fn finds_replaced_rows(self) -> bool {

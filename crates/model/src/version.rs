@@ -29,6 +29,12 @@ impl Family {
             Self::Postgresql => Engine::Heap,
         }
     }
+
+    /// The engines that servers of this family may have.
+    pub fn engines(self) -> Vec<Engine> {
+        let is_own = |engine: &Engine| (*engine == Engine::Heap) == (self == Self::Postgresql);
+        Engine::ALL.into_iter().filter(is_own).collect()
+    }
 }
 
 /// Said of a family name that Prony does not know.

@@ -5,15 +5,17 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 
-use crate::conversation::Conversation;
+use crate::protocol::Pending;
 
 /// A client that is connected.
 #[derive(Debug)]
-pub(crate) struct Connection {
+pub(crate) struct Connection<C> {
     /// Its number among all connections of the server, from 1.
     pub(crate) number: u64,
     socket: OwnedFd,
-    pub(crate) conversation: Conversation,
+    /// The beginning of a request whose end has not come.
+    pub(crate) pending: Pending,
+    pub(crate) conversation: C,
     /// Bytes that the socket did not take.
     unsent: Vec<u8>,
     /// Answers that wait for their time.
@@ -44,12 +46,13 @@ pub(crate) enum Sent {
     Gone,
 }
 
-impl Connection {
+impl<C: Default> Connection<C> {
     pub(crate) fn new(socket: OwnedFd, number: u64) -> Self {
         Self {
             number,
             socket,
-            conversation: Conversation::default(),
+            pending: Pending::default(),
+            conversation: C::default(),
             unsent: Vec::new(),
             waiting: 0,
             ends: false,
@@ -117,7 +120,7 @@ impl Connection {
     }
 }
 
-impl AsFd for Connection {
+impl<C> AsFd for Connection<C> {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }

@@ -2,23 +2,21 @@
 
 use std::collections::VecDeque;
 
-use crate::answer::Answer;
-
 /// Answers in the order in which they are due.
 #[derive(Debug)]
-pub(crate) struct Queue {
+pub(crate) struct Queue<A> {
     service_ns: u64,
     /// The time when the last of all answers so far is due.
     last_due_ns: u64,
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<Waiting<A>>,
 }
 
 #[derive(Debug)]
-struct Waiting {
+struct Waiting<A> {
     due_ns: u64,
     /// Number of the connection.
     to: u64,
-    answer: Answer,
+    answer: A,
 }
 
 /// Cost of an answer for the server.
@@ -30,7 +28,7 @@ pub(crate) enum Cost {
     Nothing,
 }
 
-impl Queue {
+impl<A> Queue<A> {
     /// A server that takes `service_ns` nanoseconds for each query.
     pub(crate) const fn new(service_ns: u64) -> Self {
         Self {
@@ -42,7 +40,7 @@ impl Queue {
 
     /// Takes a request that arrived at `now_ns`. Its service begins when it has arrived and all
     /// before it are served.
-    pub(crate) fn push(&mut self, now_ns: u64, to: u64, answer: Answer, cost: Cost) {
+    pub(crate) fn push(&mut self, now_ns: u64, to: u64, answer: A, cost: Cost) {
         let begin_ns = self.last_due_ns.max(now_ns);
         self.last_due_ns = match cost {
             Cost::Service => begin_ns.saturating_add(self.service_ns),
@@ -61,7 +59,7 @@ impl Queue {
     }
 
     /// The next answer, if it is due at `now_ns`.
-    pub(crate) fn pop_due(&mut self, now_ns: u64) -> Option<(u64, Answer)> {
+    pub(crate) fn pop_due(&mut self, now_ns: u64) -> Option<(u64, A)> {
         let next = self.waiting.pop_front_if(|next| next.due_ns <= now_ns)?;
         Some((next.to, next.answer))
     }
@@ -72,6 +70,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::mysql::answer::Answer;
 
     #[test]
     fn queries_are_served_one_after_the_other() {

@@ -4,15 +4,16 @@ use std::collections::HashMap;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
-use prony_model::Address;
+use prony_model::{Address, Family};
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, EventFlags};
 use rustix::io::Errno;
 
-use crate::answer::{Canned, append_greeting};
 use crate::connection::{Connection, Received, Sent};
-use crate::conversation::{Flow, Reply};
 use crate::listener::Listener;
+use crate::mysql::Mysql;
+use crate::postgres::Postgres;
+use crate::protocol::{Flow, Protocol, Reply};
 use crate::queue::{Cost, Queue};
 use crate::timer::{Timer, now_ns};
 use crate::{NullError, limits};
@@ -40,7 +41,15 @@ const RECEIVE: EventFlags = EventFlags::IN
 const RECEIVE_AND_SEND: EventFlags = RECEIVE.union(EventFlags::OUT);
 
 /// A server that listens.
-pub struct NullServer {
+pub struct NullServer(Kind);
+
+/// The protocol is chosen once: what runs for every query is made for it.
+enum Kind {
+    Mysql(Server<Mysql>),
+    Postgres(Server<Postgres>),
+}
+
+struct Server<P: Protocol> {
     listener: Listener,
     epoll: OwnedFd,
     timer: Timer,
@@ -50,15 +59,15 @@ pub struct NullServer {
     accepted: u64,
     /// Connections by number. Numbers are not reused: an answer that waits for a connection that is
     /// gone reaches no other.
-    connections: HashMap<u64, Connection>,
-    responder: Responder,
+    connections: HashMap<u64, Connection<P::Conversation>>,
+    responder: Responder<P>,
 }
 
 /// State for answering requests.
-struct Responder {
-    canned: Canned,
+struct Responder<P: Protocol> {
+    canned: P,
     /// Queue of queries with a service time.
-    queue: Option<Queue>,
+    queue: Option<Queue<P::Answer>>,
     /// Bytes to send.
     out: Vec<u8>,
 }
@@ -71,12 +80,32 @@ enum Fate {
 }
 
 impl NullServer {
-    /// Listens at `address`. Queries take `service` each, one after the other; zero answers at once.
-    /// The soft limit of open files of this process is raised to the hard one.
+    /// Listens at `address`, as a server of a family. Queries take `service` each, one after the other;
+    /// zero answers at once. The soft limit of open files of this process is raised to the hard one.
     ///
     /// # Errors
     /// If nothing can listen there, or the system refuses what else is needed.
-    pub fn bind(address: Address, service: Duration) -> Result<Self, NullError> {
+    pub fn bind(address: Address, family: Family, service: Duration) -> Result<Self, NullError> {
+        Ok(Self(match family {
+            Family::Mysql | Family::Mariadb => Kind::Mysql(Server::bind(address, service)?),
+            Family::Postgresql => Kind::Postgres(Server::bind(address, service)?),
+        }))
+    }
+
+    /// Serves until `stop` says so, which is asked several times a second.
+    ///
+    /// # Errors
+    /// If there are more clients than files may be open, or the system refuses something.
+    pub fn serve(&mut self, stop: &dyn Fn() -> bool) -> Result<(), NullError> {
+        match &mut self.0 {
+            Kind::Mysql(server) => server.serve(stop),
+            Kind::Postgres(server) => server.serve(stop),
+        }
+    }
+}
+
+impl<P: Protocol> Server<P> {
+    fn bind(address: Address, service: Duration) -> Result<Self, NullError> {
         let limit = limits::raise()?;
         let listener = match Listener::bind(&address) {
             Ok(listener) => listener,
@@ -100,18 +129,14 @@ impl NullServer {
             accepted: 0,
             connections: HashMap::new(),
             responder: Responder {
-                canned: Canned::new(),
+                canned: P::new(),
                 queue: (service_ns > 0).then(|| Queue::new(service_ns)),
                 out: Vec::new(),
             },
         })
     }
 
-    /// Serves until `stop` says so, which is asked several times a second.
-    ///
-    /// # Errors
-    /// If there are more clients than files may be open, or the system refuses something.
-    pub fn serve(&mut self, stop: &dyn Fn() -> bool) -> Result<(), NullError> {
+    fn serve(&mut self, stop: &dyn Fn() -> bool) -> Result<(), NullError> {
         let mut events = Vec::with_capacity(EVENTS);
         let mut buffer = vec![0; BUFFER_SIZE];
         while !stop() {
@@ -151,7 +176,7 @@ impl NullServer {
             watch(&self.epoll, &connection, connection.number, RECEIVE)?;
             let out = &mut self.responder.out;
             out.clear();
-            append_greeting(out, connection.number);
+            P::append_greeting(out, connection.number);
             // A new socket takes that much at once, unless the client has gone.
             if connection.send(out) == Sent::All {
                 self.connections.insert(connection.number, connection);
@@ -202,12 +227,12 @@ impl NullServer {
 }
 
 /// Sends what could not be sent, and answers what has come.
-fn converse(
+fn converse<P: Protocol>(
     epoll: &OwnedFd,
-    connection: &mut Connection,
+    connection: &mut Connection<P::Conversation>,
     flags: EventFlags,
     buffer: &mut [u8],
-    responder: &mut Responder,
+    responder: &mut Responder<P>,
 ) -> Result<Fate, NullError> {
     if connection.has_unsent() {
         match connection.send_rest() {
@@ -242,7 +267,11 @@ fn converse(
 }
 
 /// Sends `bytes`, or as much of it as the socket takes.
-fn send(epoll: &OwnedFd, connection: &mut Connection, bytes: &[u8]) -> Result<Fate, NullError> {
+fn send<C: Default>(
+    epoll: &OwnedFd,
+    connection: &mut Connection<C>,
+    bytes: &[u8],
+) -> Result<Fate, NullError> {
     let had_unsent = connection.has_unsent();
     match connection.send(bytes) {
         Sent::Gone => return Ok(Fate::Goes),
@@ -253,7 +282,7 @@ fn send(epoll: &OwnedFd, connection: &mut Connection, bytes: &[u8]) -> Result<Fa
 }
 
 /// Returns `true` if everything is sent and nothing more is received.
-fn end_of(connection: &Connection) -> Fate {
+fn end_of<C: Default>(connection: &Connection<C>) -> Fate {
     if connection.ends && connection.waiting == 0 && !connection.has_unsent() {
         Fate::Goes
     } else {
@@ -261,20 +290,21 @@ fn end_of(connection: &Connection) -> Fate {
     }
 }
 
-impl Responder {
+impl<P: Protocol> Responder<P> {
     /// Takes what a client sent. What is to be answered at once is then in `out`, the rest waits in
     /// the queue.
-    fn hear(&mut self, connection: &mut Connection, bytes: &[u8]) -> Flow {
+    fn hear(&mut self, connection: &mut Connection<P::Conversation>, bytes: &[u8]) -> Flow {
         let Self { canned, queue, out } = self;
         let Connection {
             number,
+            pending,
             conversation,
             waiting,
             ..
         } = connection;
         out.clear();
         let now_ns = queue.as_ref().map_or(0, |_| now_ns());
-        conversation.hear(bytes, &mut |reply| {
+        let mut reply = |reply| {
             let (answer, cost) = match reply {
                 Reply::Query(answer) => (answer, Cost::Service),
                 Reply::Other(answer) => (answer, Cost::Nothing),
@@ -288,6 +318,9 @@ impl Responder {
                 }
                 _ => canned.append(answer, out),
             }
+        };
+        pending.hear(bytes, |bytes| {
+            P::take_requests(conversation, bytes, &mut reply)
         })
     }
 }
@@ -303,9 +336,9 @@ fn watch(
         .map_err(|errno| NullError::system("register a socket", errno))
 }
 
-fn set_interest(
+fn set_interest<C: Default>(
     epoll: &OwnedFd,
-    connection: &Connection,
+    connection: &Connection<C>,
     interest: EventFlags,
 ) -> Result<(), NullError> {
     let data = epoll::EventData::new_u64(connection.number);

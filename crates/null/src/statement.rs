@@ -1,5 +1,10 @@
 //! The kind of a statement, by its first word: nothing is parsed.
 
+/// The only value of the only row: what the column `c` of sbtest looks like, a `CHAR(120)` of which
+/// 119 characters are used.
+pub(crate) const VALUE: &str = "83868641912-28773972837-60736120486-75162659906-27563526494-\
+                                20381887404-41576422241-93426793964-56405065102-33518432330";
+
 /// Kind of answer to a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -47,7 +52,7 @@ impl Kind {
     }
 }
 
-/// Parameters of a statement to prepare: question marks outside of quotes.
+/// Parameters of a statement to prepare in MySQL: question marks outside of quotes.
 pub(crate) fn count_parameters(sql: &[u8]) -> usize {
     let mut count = 0;
     let mut quote = None;
@@ -60,6 +65,30 @@ pub(crate) fn count_parameters(sql: &[u8]) -> usize {
             (Some(b'\'' | b'"'), b'\\') => {
                 bytes.next();
             }
+            (Some(end), byte) if end == byte => quote = None,
+            _ => {}
+        }
+    }
+    count
+}
+
+/// The same in PostgreSQL: the greatest number after a `$` outside of quotes, in which `\` escapes nothing.
+pub(crate) fn count_places(sql: &[u8]) -> u16 {
+    let mut count = 0;
+    let mut quote = None;
+    let mut rest = sql;
+    while let Some((&byte, after)) = rest.split_first() {
+        rest = after;
+        match (quote, byte) {
+            (None, b'$') => {
+                let digits = rest.iter().take_while(|byte| byte.is_ascii_digit());
+                let number = digits.fold(0_u16, |number, digit| {
+                    let digit = u16::from(digit - b'0');
+                    number.saturating_mul(10).saturating_add(digit)
+                });
+                count = count.max(number);
+            }
+            (None, b'\'' | b'"') => quote = Some(byte),
             (Some(end), byte) if end == byte => quote = None,
             _ => {}
         }
@@ -108,6 +137,26 @@ mod tests {
         }
     }
 
+    #[test]
+    fn places_in_quotes_are_text() {
+        for (sql, count) in [
+            (
+                &b"SELECT c FROM t WHERE id=$1::int4 AND k IN ($2,$3)"[..],
+                3,
+            ),
+            (b"SELECT $2, $10, $2", 10),
+            (b"'$1' \"$1\" $2", 2),
+            (b"'it''s $5' $1", 1),
+            (br"'\' $1", 1),
+            (b"'open $1", 0),
+            (b"$ $x", 0),
+            (b"$99999999999", u16::MAX),
+        ] {
+            let shown = String::from_utf8_lossy(sql);
+            assert_eq!(count_places(sql), count, "{shown}");
+        }
+    }
+
     proptest! {
         /// However pieces are put together, only the parameters among them count.
         #[test]
@@ -123,6 +172,7 @@ mod tests {
         fn arbitrary_bytes(sql in proptest::collection::vec(any::<u8>(), 0..60)) {
             let _ = Kind::of(&sql);
             let _ = count_parameters(&sql);
+            let _ = count_places(&sql);
         }
     }
 }

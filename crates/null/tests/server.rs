@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 use prony_client::{Address, ClientError, Connection, Login};
 use prony_model::{Family, Tls};
 use prony_null::{NullError, NullServer};
+use prony_wire::postgres::{PostgresExecute, PostgresParam, PostgresSkimmer};
 use prony_wire::{
     ExecuteTemplate, ParamShape, Progress, Skimmer, Types, append_query, split_frame,
 };
@@ -26,6 +27,7 @@ const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// A null server that runs as a thread of the test.
 struct Running {
+    family: Family,
     address: Address,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<Result<(), NullError>>>,
@@ -36,15 +38,27 @@ impl Running {
     fn start(service: Duration) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s");
-        Self::start_at(folder, Address::Unix(path), service)
+        Self::start_at(folder, Family::Mysql, Address::Unix(path), service)
     }
 
-    fn start_at(folder: tempfile::TempDir, address: Address, service: Duration) -> Self {
-        let mut server = NullServer::bind(address.clone(), service).unwrap();
+    fn start_of_postgresql(service: Duration) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s");
+        Self::start_at(folder, Family::Postgresql, Address::Unix(path), service)
+    }
+
+    fn start_at(
+        folder: tempfile::TempDir,
+        family: Family,
+        address: Address,
+        service: Duration,
+    ) -> Self {
+        let mut server = NullServer::bind(address.clone(), family, service).unwrap();
         let stop = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&stop);
         let thread = thread::spawn(move || server.serve(&|| asked.load(Ordering::Relaxed)));
         Self {
+            family,
             address,
             stop,
             thread: Some(thread),
@@ -60,7 +74,7 @@ impl Running {
     }
 
     fn connect(&self) -> Connection {
-        Connection::connect(&self.address, &login(), TIMEOUT).unwrap()
+        Connection::connect(&self.address, &login(self.family), TIMEOUT).unwrap()
     }
 
     /// A connection whose bytes the test writes itself, after the login.
@@ -79,9 +93,9 @@ impl Drop for Running {
     }
 }
 
-fn login() -> Login {
+fn login(family: Family) -> Login {
     Login {
-        family: Family::Mysql,
+        family,
         user: "anybody".into(),
         password: "any password".into(),
         database: Some("sbtest".into()),
@@ -166,8 +180,88 @@ fn tcp_is_served_alike() {
     let address: SocketAddr = free.local_addr().unwrap();
     drop(free);
     let folder = tempfile::tempdir().unwrap();
-    let server = Running::start_at(folder, Address::Tcp(address), Duration::ZERO);
+    let address = Address::Tcp(address);
+    let server = Running::start_at(folder, Family::Mysql, address, Duration::ZERO);
     assert_eq!(server.connect().query("SELECT 1").unwrap().rows.len(), 1);
+}
+
+#[test]
+fn the_client_of_prony_is_served_in_the_protocol_of_postgresql() {
+    let server = Running::start_of_postgresql(Duration::ZERO);
+    let mut connection = server.connect();
+    assert_eq!(connection.server_version(), "18.0 (null)");
+    let answer = connection
+        .query("SELECT c FROM sbtest1 WHERE id=1")
+        .unwrap();
+    assert_eq!(answer.columns, ["c"]);
+    assert_eq!(answer.single().unwrap().len(), 119);
+    let answer = connection.query("UPDATE sbtest1 SET k=k+1").unwrap();
+    assert_eq!((answer.affected, answer.rows.len()), (1, 0));
+    assert_eq!(connection.query("BEGIN").unwrap().affected, 0);
+    let statement = connection
+        .prepare("DELETE FROM sbtest1 WHERE id=$1::int4")
+        .unwrap();
+    assert_eq!((statement.params, statement.columns), (1, 0));
+    let request = postgres_request(statement.id);
+    assert_eq!(connection.execute(&request).unwrap().affected, 1);
+    connection.close(statement).unwrap();
+    let refused = connection.execute(&request).unwrap_err();
+    assert!(refused.to_string().contains("26000"), "{refused}");
+    assert_eq!(connection.query("COMMIT").unwrap().affected, 0);
+}
+
+/// The execution of a statement with one number.
+fn postgres_request(id: u32) -> Vec<u8> {
+    let layout = PostgresExecute::new(&[PostgresParam::Int4]).unwrap();
+    let mut request = layout.bytes().to_vec();
+    PostgresExecute::set_id(&mut request, id);
+    request
+}
+
+#[test]
+fn many_executions_at_once_are_all_answered_in_postgresql() {
+    let requests = 50_000;
+    let server = Running::start_of_postgresql(Duration::ZERO);
+    let mut connection = server.connect();
+    let sql = "SELECT c FROM sbtest1 WHERE id=$1::int4";
+    let statement = connection.prepare(sql).unwrap();
+    assert_eq!((statement.params, statement.columns), (1, 1));
+    let request = postgres_request(statement.id);
+    let mut stream = connection.into_stream().unwrap();
+    let mut writer = UnixStream::from(rustix::io::dup(stream.socket()).unwrap());
+    let writing = thread::spawn(move || writer.write_all(&request.repeat(requests)).unwrap());
+    let mut skimmer = PostgresSkimmer::default();
+    let mut buffer = [0; 4096];
+    let (mut answers, mut rows) = (0, 0);
+    while answers < requests {
+        let count = stream.read(&mut buffer).unwrap();
+        let mut bytes = &buffer[..count];
+        while let Progress::Done { consumed } = skimmer.feed(bytes).unwrap() {
+            assert_eq!(skimmer.refused(), None);
+            (answers, rows) = (answers + 1, rows + skimmer.tally().rows);
+            skimmer.start();
+            bytes = &bytes[consumed..];
+            if bytes.is_empty() {
+                break;
+            }
+        }
+    }
+    assert_eq!((answers, rows), (requests, requests as u64));
+    writing.join().unwrap();
+}
+
+#[test]
+fn a_service_time_is_that_of_executions_in_postgresql_too() {
+    let server = Running::start_of_postgresql(Duration::from_millis(2));
+    let mut connection = server.connect();
+    let statement = connection.prepare("DELETE FROM t WHERE id=$1").unwrap();
+    let request = postgres_request(statement.id);
+    let begin = Instant::now();
+    for _ in 0..50 {
+        assert_eq!(connection.execute(&request).unwrap().affected, 1);
+    }
+    let took = begin.elapsed();
+    assert!(took >= Duration::from_millis(100), "{took:?}");
 }
 
 #[test]
@@ -278,7 +372,8 @@ fn rows_of_next(stream: &mut impl Read) -> u64 {
 fn an_address_that_is_taken_is_said() {
     let server = Running::start(Duration::ZERO);
     let path = server.path();
-    let Err(error) = NullServer::bind(Address::Unix(path.clone()), Duration::ZERO) else {
+    let Err(error) = NullServer::bind(Address::Unix(path.clone()), Family::Mysql, Duration::ZERO)
+    else {
         panic!("the socket is taken");
     };
     let error = error.to_string();
@@ -289,7 +384,7 @@ fn an_address_that_is_taken_is_said() {
     drop(server);
     assert!(!path.exists());
     let long = Address::Unix(path.with_file_name("x".repeat(120)));
-    let Err(error) = NullServer::bind(long, Duration::ZERO) else {
+    let Err(error) = NullServer::bind(long, Family::Mysql, Duration::ZERO) else {
         panic!("too long");
     };
     assert!(error.to_string().contains("107 bytes"), "{error}");

@@ -222,6 +222,8 @@ pub fn workload_on(
 mod tests {
     use std::net::Ipv4Addr;
 
+    use prony_model::Family;
+
     use super::*;
     use crate::embedded_workloads;
 
@@ -260,7 +262,7 @@ mod tests {
             kind,
             choices: choices.iter().map(ToString::to_string).collect(),
             description: String::new(),
-            baseline: None,
+            baselines: Family::ALL.map(|family| (family, None)).into(),
             summary: Vec::new(),
         };
         let facts = [
@@ -299,13 +301,15 @@ mod tests {
         let workload = named("read-only");
         let set = |name: &str, value| BTreeMap::from([(name.to_owned(), value)]);
         let dataset = Dataset::sbtest(1, 1_000, 1);
-        let (_, parameters) = workload_on(workload, &dataset, &set("range", 10)).unwrap();
+        let target = prony_testkit::target("base", prony_model::Version::new(8, 0, 31));
+        let on = |name, value| workload_on(workload, &dataset, &target, &set(name, value));
+        let (_, parameters) = on("range", 10).unwrap();
         assert_eq!(parameters.len(), workload.parameters.len());
         assert_eq!(parameters["range"], 10);
-        let unknown = workload_on(workload, &dataset, &set("rnage", 10)).unwrap_err();
+        let unknown = on("rnage", 10).unwrap_err();
         assert!(unknown.message.contains("no parameter `rnage`"));
         assert!(unknown.help.contains("did you mean `range`?"));
-        let empty = workload_on(workload, &dataset, &set("range", 5_000)).unwrap_err();
+        let empty = on("range", 5_000).unwrap_err();
         assert!(empty.message.contains("5000"), "{empty}");
     }
 }

@@ -12,7 +12,14 @@ const SOCKET_PATH_MAX: usize = 107;
 const DATABASE_MAX: usize = 64;
 
 /// Databases of the servers themselves.
-const SYSTEM_DATABASES: [&str; 4] = ["mysql", "information_schema", "performance_schema", "sys"];
+const SYSTEM_DATABASES: [&str; 6] = [
+    "mysql",
+    "information_schema",
+    "performance_schema",
+    "sys",
+    "template0",
+    "template1",
+];
 
 /// The reason why a text can't be used.
 #[derive(Debug, PartialEq, Eq)]

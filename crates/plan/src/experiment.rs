@@ -27,8 +27,8 @@ mod twin;
 use std::path::Path;
 
 use prony_model::{
-    Backend, BuildFacts, Dataset, Engine, IntentFacts, LoadMethod, Plan, RatioDisplay, Schema,
-    Target, Workload,
+    Backend, BuildFacts, Dataset, IntentFacts, LoadMethod, Plan, RatioDisplay, Schema, Target,
+    Workload,
 };
 
 use crate::fields::{Fields, Located, Value, is_name_char, twice};
@@ -228,8 +228,7 @@ fn check_foreign_keys(
         return Ok(());
     }
     let mut all = targets.all.iter();
-    let keeps = |engine| matches!(engine, Engine::Innodb | Engine::Heap);
-    let Some(target) = all.find(|target| !keeps(target.engine)) else {
+    let Some(target) = all.find(|target| !target.engine.keeps_foreign_keys()) else {
         return Ok(());
     };
     Problem::new(format!(

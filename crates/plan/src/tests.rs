@@ -179,6 +179,7 @@ fn builds() -> Vec<BuildFacts> {
         engine_options: BTreeMap::new(),
         lacks: Vec::new(),
         caution: None,
+        compiled: None,
         no_valgrind: None,
     };
     vec![
@@ -226,7 +227,7 @@ fn intents() -> Vec<IntentFacts> {
         kind,
         choices: choices.iter().map(|&word| word.to_owned()).collect(),
         description: String::new(),
-        baseline: None,
+        baselines: Family::ALL.map(|family| (family, None)).into(),
         summary: Vec::new(),
     };
     vec![

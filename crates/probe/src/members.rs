@@ -9,7 +9,7 @@ use crate::root::{ProbeError, Root};
 use crate::stat::Stat;
 
 /// Number of times that the processes are listed again if one of them ends while they are read.
-const TRIES: usize = 3;
+pub(crate) const TRIES: usize = 3;
 
 /// One process of a server, as it was when it was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

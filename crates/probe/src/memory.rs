@@ -34,8 +34,11 @@ impl Memory {
 
     /// Reads the figures that come with the processes.
     pub(crate) fn sample(members: &[Member], draft: &mut Draft) {
-        let resident = own(members).map(|member| pages_to_bytes(member.stat.resident_pages));
-        draft.put(Source::Memory, "resident_bytes", sum(resident));
+        let mut resident = own(members).map(|member| pages_to_bytes(member.stat.resident_pages));
+        // Processes that share memory would each bring it along.
+        if let (Some(only), None) = (resident.next(), resident.next()) {
+            draft.put(Source::Memory, "resident_bytes", only);
+        }
         let threads = sum(members.iter().map(|member| member.stat.threads));
         draft.put(Source::Memory, "threads", threads);
     }
@@ -45,12 +48,24 @@ impl Memory {
         if !self.has_rollup || members.is_empty() {
             return;
         }
-        let rollups: Result<Vec<_>, _> = own(members).map(|m| rollup(root, m.pid)).collect();
-        match rollups {
+        let several = own(members).nth(1).is_some();
+        let rollups = own(members).map(|member| rollup(root, member.pid));
+        // One that has ended since has no memory. The first one's end is the server's.
+        let is_there = |(index, rollup): &(usize, Result<_, ProbeError>)| {
+            *index == 0 || !rollup.as_ref().is_err_and(ProbeError::is_gone)
+        };
+        let rollups = rollups
+            .enumerate()
+            .filter(is_there)
+            .map(|(_, rollup)| rollup);
+        match rollups.collect::<Result<Vec<_>, _>>() {
             Ok(rollups) => {
                 let total = |index: usize| sum(rollups.iter().map(|rollup| rollup[index]));
                 draft.put(Source::Memory, "proportional_bytes", total(0));
                 draft.put(Source::Memory, "anonymous_huge_bytes", total(1));
+                if several {
+                    draft.put(Source::Memory, "resident_bytes", total(0));
+                }
             }
             Err(error) => draft.gap(Source::Memory, &error),
         }

@@ -5,7 +5,7 @@ use prony_model::{Gap, IDENTITY, Moment, Source};
 use crate::clock::process_cpu_ns;
 use crate::draft::{Draft, gap};
 use crate::io;
-use crate::members::{self, Members, MembersError};
+use crate::members::{self, Member, Members, MembersError};
 use crate::memory::Memory;
 use crate::root::{ProbeError, Root, ticks_to_ns};
 use crate::stat::Stat;
@@ -48,22 +48,21 @@ impl Server {
     /// Reads what is exact and, unless there are many processes, cheap.
     pub(crate) fn sample(&mut self, root: &Root, moment: Moment, draft: &mut Draft) {
         let many = self.members.len() > PERIOD_PROCESSES_MAX;
-        let members = if many && moment == Moment::Period {
-            Vec::new()
+        let found = if many && moment == Moment::Period {
+            None
         } else {
-            self.find_members(root, moment).unwrap_or_else(|error| {
-                draft.gap(Source::Process, &error);
-                Vec::new()
-            })
+            let read = self.read(root, moment);
+            read.map_err(|error| draft.gap(Source::Process, &error))
+                .ok()
         };
-        if members.is_empty() {
+        let Some((members, exact)) = found else {
             if moment == Moment::End {
-                self.members = members;
+                self.members.clear();
             }
             // Which server it is decides about differences of all that is read of it.
             let first = Stat::of(root, self.pid).ok();
             return put_identity(first.as_ref(), draft);
-        }
+        };
         let began = |members: &Members| members.first().map(|first| first.stat.started_ticks);
         self.lost = match moment {
             Moment::Start => false,
@@ -72,7 +71,7 @@ impl Server {
             _ => self.lost || members::lost_between(&self.members, &members),
         };
         self.members = members;
-        self.put(root, draft);
+        self.put(&exact, draft);
         Memory::sample(&self.members, draft);
     }
 
@@ -87,6 +86,18 @@ impl Server {
         self.memory.sample_shares(root, &self.members, draft);
     }
 
+    /// Finds the processes and reads what each has in files and clocks of its own. If one of them ends meanwhile,
+    /// its figures are in those of its parent, which was read before: all are read again.
+    fn read(&self, root: &Root, moment: Moment) -> Result<(Members, Exact), MembersError> {
+        for _ in 0..members::TRIES {
+            let members = self.find_members(root, moment)?;
+            if let Some(exact) = Exact::read(root, &members, self.has_io) {
+                return Ok((members, exact));
+            }
+        }
+        Err(MembersError::Restless)
+    }
+
     /// Finds the processes; the whole machine is searched at the edges only.
     fn find_members(&self, root: &Root, moment: Moment) -> Result<Members, MembersError> {
         if moment == Moment::End || self.members.is_empty() {
@@ -96,7 +107,7 @@ impl Server {
         }
     }
 
-    fn put(&self, root: &Root, draft: &mut Draft) {
+    fn put(&self, exact: &Exact, draft: &mut Draft) {
         let members = &self.members;
         put_identity(members.first().map(|first| &first.stat), draft);
         if self.lost {
@@ -115,32 +126,68 @@ impl Server {
         );
         put("minor_faults", total(|stat| stat.minor_faults));
         put("major_faults", total(|stat| stat.major_faults));
-        if let [only] = &members[..] {
-            let reaped = only.stat.reaped_ticks().and_then(ticks_to_ns);
-            put("cpu_ns", sum([process_cpu_ns(root, only.pid), reaped]));
-        }
-        if self.has_io {
-            self.put_io(root, draft);
+        put("cpu_ns", exact.cpu_ns);
+        match &exact.io {
+            None => {}
+            Some(Ok(figures)) => {
+                for ((name, _), value) in io::FIGURES.into_iter().zip(*figures) {
+                    put(name, Some(value));
+                }
+            }
+            Some(Err(reason)) => draft.gap(Source::Process, reason),
         }
     }
+}
 
-    /// Notes the I/O of all processes; all of it, or none.
-    fn put_io(&self, root: &Root, draft: &mut Draft) {
-        let mut total = [0; io::FIGURES.len()];
-        for member in &self.members {
-            let figures = match io::read(root, member.pid) {
-                Ok(figures) => figures,
-                Err(error) => return draft.gap(Source::Process, &error),
-            };
-            let Some(sums) = add(total, figures) else {
-                return draft.gap(Source::Process, "the sums of /proc/PID/io are too large");
-            };
-            total = sums;
+/// Sums of what every process has in files and clocks of its own.
+#[derive(Debug)]
+struct Exact {
+    /// Processor time, where there are clocks. Clock ticks of each of many processes would be cut off; here only
+    /// those of reaped children are.
+    cpu_ns: Option<u64>,
+    /// All of the I/O, or the reason why it is unknown; `None` where it is not to be read.
+    io: Option<Result<[u64; io::FIGURES.len()], String>>,
+}
+
+impl Exact {
+    /// Reads processes that were found, parents before their children. `None` if one of them has ended since.
+    fn read(root: &Root, members: &[Member], has_io: bool) -> Option<Self> {
+        let clocks: Vec<_> = members
+            .iter()
+            .map(|m| process_cpu_ns(root, m.pid))
+            .collect();
+        if root.is_live() && clocks.iter().skip(1).any(Option::is_none) {
+            return None;
         }
-        for ((name, _), value) in io::FIGURES.into_iter().zip(total) {
-            draft.put(Source::Process, name, value);
-        }
+        let reaped = members.iter().map(|member| member.stat.reaped_ticks());
+        let reaped = sum(reaped).and_then(ticks_to_ns);
+        let io = if has_io {
+            Some(read_io(root, members)?)
+        } else {
+            None
+        };
+        Some(Self {
+            cpu_ns: sum(clocks.into_iter().chain([reaped])),
+            io,
+        })
     }
+}
+
+/// The I/O of all processes. `None` if one of them has ended.
+fn read_io(root: &Root, members: &[Member]) -> Option<Result<[u64; io::FIGURES.len()], String>> {
+    let mut total = [0; io::FIGURES.len()];
+    for (index, member) in members.iter().enumerate() {
+        let figures = match io::read(root, member.pid) {
+            Ok(figures) => figures,
+            Err(error) if index > 0 && error.is_gone() => return None,
+            Err(error) => return Some(Err(error.to_string())),
+        };
+        let Some(sums) = add(total, figures) else {
+            return Some(Err("the sums of /proc/PID/io are too large".to_owned()));
+        };
+        total = sums;
+    }
+    Some(Ok(total))
 }
 
 /// Absence of values that the kernel hides from this user.

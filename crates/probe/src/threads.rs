@@ -92,6 +92,8 @@ struct Census {
     figures: [u64; FIGURES.len()],
     /// Threads that were on a processor when they were read.
     running: u64,
+    /// Processes that ended before their threads were read.
+    missed: u64,
     ended: Option<Ended>,
 }
 
@@ -159,20 +161,31 @@ impl Threads {
 impl Census {
     fn take(root: &Root, members: &[Member], has_schedule: bool) -> Result<Self, ProbeError> {
         let mut census = Self::default();
-        let clocks = || sum(members.iter().map(|m| process_cpu_ns(root, m.pid)));
-        let before_ns = clocks();
-        for member in members {
+        let clock = |member: &Member| process_cpu_ns(root, member.pid);
+        let before: Vec<_> = members.iter().map(clock).collect();
+        let mut living = Vec::new();
+        for (index, member) in members.iter().enumerate() {
             let folder = format!("proc/{}/task", member.pid);
-            for name in root.list(&folder)? {
+            let names = match root.list(&folder) {
+                Err(error) if index > 0 && error.is_gone() => {
+                    census.missed += 1;
+                    continue;
+                }
+                listed => listed?,
+            };
+            living.push(index);
+            for name in names {
                 match census.count(root, &folder, &name, has_schedule) {
                     Err(error) if error.is_gone() => {}
                     other => other?,
                 }
             }
         }
+        let before_ns = sum(living.iter().map(|index| before[*index]));
+        let after_ns = sum(living.iter().map(|index| clock(&members[*index])));
         let reaped = sum(members.iter().map(|member| member.stat.reaped_ticks()));
         if let (Some(before), Some(after), Some(reaped_ticks), true) =
-            (before_ns, clocks(), reaped, has_schedule)
+            (before_ns, after_ns, reaped, has_schedule)
         {
             let [run_ns, ..] = census.figures;
             census.ended = Some(Ended {
@@ -214,8 +227,8 @@ impl Census {
     }
 
     /// Number of threads that have taken their counts with them since `start`: those that were there then
-    /// and are not now, and at least one where processor time says that threads have come and gone
-    /// in between.
+    /// and are not now, or that ended just now, and at least one where processor time says that threads have
+    /// come and gone in between.
     fn lost_since(&self, start: &Self) -> u64 {
         let gone = start.threads.difference(&self.threads).count() as u64;
         let came_and_went = match (&start.ended, &self.ended) {
@@ -224,7 +237,7 @@ impl Census {
             }
             _ => false,
         };
-        gone.max(u64::from(came_and_went))
+        gone.max(self.missed).max(u64::from(came_and_went))
     }
 }
 

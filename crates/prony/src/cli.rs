@@ -14,7 +14,7 @@ mod view;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use prony_model::{CpuSet, IntentValue, IntentValueError};
+use prony_model::{CpuSet, Family, IntentValue, IntentValueError};
 
 use crate::failure::{ExitStatus, Failure};
 pub(crate) use calibrate::CalibrateArgs;
@@ -422,6 +422,9 @@ pub(crate) struct NullArgs {
     /// The port of the loopback address 127.0.0.1 to listen on instead
     #[arg(long, conflicts_with = "socket")]
     pub(crate) port: Option<u16>,
+    /// Family whose protocol it speaks: mysql, mariadb or postgresql
+    #[arg(long, default_value_t = Family::Mysql)]
+    pub(crate) family: Family,
     /// Serve queries one at a time, each for this many microseconds
     #[arg(long, value_name = "MICROSECONDS", default_value_t = 0)]
     pub(crate) service_us: u64,

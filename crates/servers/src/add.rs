@@ -272,6 +272,7 @@ fn skeleton(program: &Path) -> Entry {
         engine_options: BTreeMap::new(),
         lacks: Vec::new(),
         caution: None,
+        compiled: None,
         no_valgrind: None,
         program: program.to_owned(),
         loader: None,

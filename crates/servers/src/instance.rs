@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use prony_host::{
-    At, ChildSetup, Death, IoError, Launcher, OwnedFolder, Process, Roots, create_private, tail,
+    At, ChildSetup, IoError, Launcher, OwnedFolder, Process, Roots, create_private, tail,
     write_private,
 };
 use prony_model::{Family, PreloadedLibrary, ProcessSettings, StopFlag, Transport};
@@ -131,6 +131,11 @@ impl Instance {
             network: None,
             listens_on: None,
         };
+        if instance.is_postgresql() && rendered.tls && rendered.transport == Transport::Socket {
+            let reason = "PostgreSQL encrypts no connections over unix sockets";
+            let task = format!("start {}", build.id);
+            return Err(instance.failure(task, reason).into());
+        }
         let socket = instance.socket();
         let length = socket.as_os_str().len();
         if length > SOCKET_PATH_MAX {
@@ -239,7 +244,7 @@ impl Instance {
 
     fn socket(&self) -> PathBuf {
         if self.is_postgresql() {
-            self.path(&postgres::socket_name())
+            self.path(&postgres::socket_name(self))
         } else {
             self.path("sock")
         }
@@ -321,6 +326,9 @@ impl Instance {
         };
         let mut command = self.build.command(&self.launcher, setup, wrapper);
         command.arg(option).current_dir(self.folder.path());
+        if self.is_postgresql() {
+            command.envs(postgres::encryption(self));
+        }
         command
     }
 
@@ -338,7 +346,7 @@ impl Instance {
         let process = self.launcher.spawn(command);
         let process = process.map_err(|error| self.run_error(&error))?;
         Ok(if self.is_postgresql() {
-            process.dying_by(Death::Quit)
+            process.with_workers(self.data_dir())
         } else {
             process
         })

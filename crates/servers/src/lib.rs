@@ -23,8 +23,8 @@ mod testing;
 
 pub use add::{AddError, Added, Adder, NewServer};
 pub use build::catalogue::{
-    Bootstrap, Catalogue, CatalogueError, DebOrigin, Dependencies, Entry, Origin, Part, Shutdown,
-    Source, Support,
+    Bootstrap, Catalogue, CatalogueError, DebOrigin, Dependencies, Entry, Origin, Part, PipOrigin,
+    Shutdown, Source, Support,
 };
 pub use build::depot::Depot;
 pub use build::fetch::{FetchError, FetchEvent};

@@ -9,6 +9,8 @@
 mod birth;
 #[path = "live/configuration.rs"]
 mod configuration;
+#[path = "live/network.rs"]
+mod network;
 #[path = "live/status.rs"]
 mod status;
 #[path = "live/valgrind.rs"]

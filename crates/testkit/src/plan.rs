@@ -63,6 +63,7 @@ pub fn build(id: &str, version: Version) -> BuildFacts {
         engine_options: BTreeMap::new(),
         lacks: Vec::new(),
         caution: None,
+        compiled: None,
         no_valgrind: None,
     }
 }

@@ -4,7 +4,7 @@ use fallible_iterator::FallibleIterator as _;
 use postgres_protocol::message::backend::{DataRowBody, Message, RowDescriptionBody};
 use postgres_protocol::message::frontend;
 
-use super::messages::{Refusal, append, text, unexpected};
+use super::messages::{RUN, Refusal, append, text, unexpected};
 use crate::{Answer, ClientError, PreparedStatement};
 
 /// The number of the type CHAR(n) (`pg_type.dat`: bpchar).
@@ -52,10 +52,10 @@ impl Answering {
                 self.answer.affected = affected(body.tag().unwrap_or_default());
             }
             Message::CopyInResponse(_) => return Ok(Answered::RowsWanted),
-            Message::ErrorResponse(body) => self.refusal = Some(Refusal::read(body)),
+            Message::ErrorResponse(body) => self.refusal = Refusal::read(body).unless_fatal()?,
             Message::ReadyForQuery(_) => {
                 return match self.refusal.take() {
-                    Some(refusal) => Err(refusal.of_task("run the statement")),
+                    Some(refusal) => Err(refusal.of_task(RUN)),
                     None => Ok(Answered::Done(std::mem::take(&mut self.answer))),
                 };
             }
@@ -75,7 +75,7 @@ impl Answering {
     /// The refusal, if the server went away after it.
     pub(super) fn refused(&mut self) -> Option<ClientError> {
         let refusal = self.refusal.take()?;
-        Some(refusal.of_task("run the statement"))
+        Some(refusal.of_task(RUN))
     }
 }
 
@@ -119,10 +119,10 @@ impl Preparing {
             Message::RowDescription(body) => {
                 self.statement.columns = counted(body.fields().count())?;
             }
-            Message::ErrorResponse(body) => self.refusal = Some(Refusal::read(body)),
+            Message::ErrorResponse(body) => self.refusal = Refusal::read(body).unless_fatal()?,
             Message::ReadyForQuery(_) => {
                 return match self.refusal.take() {
-                    Some(refusal) => Err(refusal.of_task("run the statement")),
+                    Some(refusal) => Err(refusal.of_task(RUN)),
                     None => Ok(Some(self.statement)),
                 };
             }

@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use postgres_protocol::message::backend::Message;
 use postgres_protocol::message::frontend;
+use prony_wire::WireError;
 use prony_wire::postgres::{
-    POSTGRES_HEADER_SIZE, append_terminate, begin_message, finish_message, statement_name,
+    POSTGRES_HEADER_SIZE, POSTGRES_MESSAGE_MAX, append_terminate, begin_message, finish_message,
+    statement_name,
 };
 
 use super::answer::{Answered, Answering, Preparing};
@@ -51,10 +53,20 @@ impl Connection {
             address: address.clone(),
             source,
         })?;
+        Self::open(socket, address, login, timeout)
+    }
+
+    /// Logs in over a socket on which nothing was said yet.
+    pub(crate) fn open(
+        socket: Socket,
+        address: &Address,
+        login: &Login,
+        timeout: Duration,
+    ) -> Result<Self, ClientError> {
         let mut line = Line {
             stream: Stream::Plain(socket),
             timeout: None,
-            inbox: Inbox::default(),
+            inbox: Inbox::new(POSTGRES_MESSAGE_MAX),
         };
         line.set_timeout(Some(timeout))?;
         let mut opening = Opening::new(address, login, Arc::new([]));
@@ -190,7 +202,10 @@ impl Connection {
     /// See [`crate::Connection::into_stream`].
     pub(crate) fn into_stream(mut self) -> Result<Stream, ClientError> {
         let line = self.line.take().ok_or(ClientError::Closed)?;
-        Ok(line.stream)
+        match line.inbox.len() {
+            0 => Ok(line.stream),
+            bytes => Err(WireError::Surplus { bytes }.into()),
+        }
     }
 
     /// Runs a part of the conversation, and closes the connection when it is out of step after.
@@ -284,7 +299,7 @@ impl Line {
     fn next_answered(&mut self, answering: &mut Answering) -> Result<Answered, ClientError> {
         match self.next() {
             Ok(message) => answering.take(&message),
-            // What ends a session is said before the connection is closed.
+            // The server may have given the reason.
             Err(closed @ ClientError::Closed) => Err(answering.refused().unwrap_or(closed)),
             Err(error) => Err(error),
         }

@@ -110,6 +110,8 @@ impl LoggingIn {
                 let finished = scram.finish(body.data());
                 finished.map_err(|source| ClientError::Message { source })?;
             }
+            // A server that ends the proof early has not shown that it knows the password.
+            Message::AuthenticationOk if self.scram.is_some() => return Err(unexpected(PLACE)),
             Message::AuthenticationOk | Message::NoticeResponse(_) => {}
             Message::AuthenticationKerberosV5
             | Message::AuthenticationGss
@@ -118,7 +120,8 @@ impl LoggingIn {
             | Message::AuthenticationGssContinue(_) => return Err(unknown("Kerberos or the like")),
             Message::ParameterStatus(body) => {
                 if matches!(body.name(), Ok("server_version")) {
-                    self.server_version = body.value().unwrap_or_default().to_owned();
+                    let value = body.value().unwrap_or_default();
+                    value.clone_into(&mut self.server_version);
                 }
             }
             Message::BackendKeyData(body) => self.process_id = body.process_id().cast_unsigned(),

@@ -12,6 +12,9 @@ use super::login::LoggingIn;
 use super::messages::{Inbox, append};
 use crate::{Address, ClientError, Login, OpeningProgress, PreparedStatement, TlsError};
 
+/// The longest message that is accepted: no honest answer to a login or a prepare comes near it.
+const MESSAGE_SIZE_MAX: usize = 1 << 16;
+
 /// A connection on its way. The client speaks first.
 #[derive(Debug)]
 pub(crate) struct Opening {
@@ -40,7 +43,7 @@ impl Opening {
             stage: Stage::LoggingIn,
             statements,
             prepared: Vec::new(),
-            inbox: Inbox::default(),
+            inbox: Inbox::new(MESSAGE_SIZE_MAX),
         }
     }
 

@@ -10,8 +10,8 @@ use rustls::{AlertDescription, CertificateError, InvalidMessage};
 pub enum TlsError {
     /// The server has no TLS.
     #[error(
-        "start TLS: the server does not offer it; give it a certificate (ssl-cert, ssl-key) or \
-         connect without TLS"
+        "start TLS: the server does not offer it; give it a certificate (ssl-cert, ssl-key; PostgreSQL: \
+         ssl = on, ssl_cert_file, ssl_key_file) or connect without TLS"
     )]
     NotOffered,
     /// The server knows old versions only.

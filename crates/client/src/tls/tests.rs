@@ -18,14 +18,14 @@ use crate::testing::{
 use crate::{ClientError, Connection, Login, Opening, OpeningProgress, Stream};
 
 /// An authority, its certificate in a file, and a server that it signed for.
-struct Stage {
+pub(crate) struct Stage {
     folder: TempDir,
-    server: Arc<ServerConfig>,
+    pub(crate) server: Arc<ServerConfig>,
 }
 
 impl Stage {
     /// With a server that has a certificate for these names and addresses.
-    fn new(names: &[&str]) -> Self {
+    pub(crate) fn new(names: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut params = CertificateParams::new(Vec::new()).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -52,7 +52,7 @@ impl Stage {
         }
     }
 
-    fn authority(&self) -> PathBuf {
+    pub(crate) fn authority(&self) -> PathBuf {
         self.folder.path().join("ca.pem")
     }
 
@@ -115,7 +115,7 @@ fn open(address: &Address, login: &Login) -> Result<(), ClientError> {
         if progress == OpeningProgress::Encrypt {
             stream.encrypt().map_err(failed)?;
             out.clear();
-            opening.encrypted(&mut out);
+            opening.encrypted(&mut out).unwrap();
             stream.write_all(&out).map_err(failed)?;
         }
         stream.flush().map_err(failed)?;

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use prony_client::{Answer, ClientError, Connection};
 use prony_host::{Launcher, Roots};
-use prony_model::{Config, Engine, IntentValue, StopFlag, Transport};
+use prony_model::{Config, Engine, Family, IntentValue, StopFlag, Transport};
 use prony_servers::{Catalogue, Depot, Instance, Rendered, Running, Wanted};
 use tempfile::TempDir;
 
@@ -54,7 +54,10 @@ impl Server {
             ..Config::default()
         };
         let wanted = Wanted {
-            engine: Engine::Innodb,
+            engine: match build.facts.family {
+                Family::Mysql | Family::Mariadb => Engine::Innodb,
+                Family::Postgresql => Engine::Heap,
+            },
             config: &config,
             transport: Transport::Tcp,
             clients_max: 4,

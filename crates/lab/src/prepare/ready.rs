@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use prony_equality::{UnequalTargets, VariableTable};
+use prony_equality::{UnequalTargets, VariableTable, unlike_intents};
 use prony_model::{Plan, Target};
 use prony_servers::{Image, Images};
 
@@ -111,6 +111,14 @@ impl Preparation<'_> {
         for name in self.table.unknown_allowed(&subjects, &self.plan.allow) {
             let text = format!("`allow` names `{name}`, which no server of this run has");
             warnings.push(("allow-unknown", text));
+        }
+        // Variables of different families say nothing about each other.
+        let targets: Vec<&Target> = self.plan.targets.iter().collect();
+        let unlike = unlike_intents(&targets, &self.lab.catalogue.intent_facts());
+        if !unlike.is_empty() {
+            let unlike: Vec<String> = unlike.iter().map(ToString::to_string).collect();
+            let text = format!("settings are not alike: {}", unlike.join("; "));
+            warnings.push(("families", text));
         }
         Ok(())
     }

@@ -14,6 +14,9 @@ pub(crate) type Variables = BTreeMap<String, String>;
 /// The memory allocator that the server's process has mapped.
 const ALLOCATOR: &str = "prony.allocator";
 
+/// The compiler's level of optimisation, where the catalogue knows it.
+const COMPILED: &str = "prony.compiled";
+
 /// The variable in which some versions of MariaDB report the allocator they were linked with.
 const LINKED_ALLOCATOR: &str = "version_malloc_library";
 
@@ -45,6 +48,8 @@ impl Server {
                 _ => allocator,
             };
             variables.insert(ALLOCATOR.to_owned(), allocator);
+            let compiled = running.build().facts.compiled.clone();
+            variables.extend(compiled.map(|compiled| (COMPILED.to_owned(), compiled)));
         }
         Ok(variables)
     }

@@ -109,8 +109,13 @@ impl Connections for Watched<'_> {
         }
     }
 
-    fn listen(&mut self, index: usize) -> Result<(), LoadError> {
-        self.register(index)
+    fn begin_connection(&mut self, index: usize, state: &State<'_>) -> Result<(), LoadError> {
+        self.register(index)?;
+        if self.links[index].has_unsent() {
+            let program = state.program(&self.links[index]);
+            self.reply(index, program)?;
+        }
+        Ok(())
     }
 }
 

@@ -17,8 +17,8 @@ pub(super) trait Connections {
     /// Sends a client's request, or sees to it that it will be sent.
     fn ask(&mut self, index: usize, state: &State<'_>) -> Result<(), LoadError>;
 
-    /// Listens to a client's new connection.
-    fn listen(&mut self, index: usize) -> Result<(), LoadError>;
+    /// Takes a client's new connection: sends what opens it, if the client speaks first, and listens.
+    fn begin_connection(&mut self, index: usize, state: &State<'_>) -> Result<(), LoadError>;
 
     /// Every client begins the phase.
     fn start(&mut self, state: &mut State<'_>) -> Result<(), LoadError> {
@@ -57,7 +57,7 @@ pub(super) trait Connections {
     fn connect(&mut self, index: usize, state: &mut State<'_>) -> Result<(), LoadError> {
         let link = &mut self.links()[index];
         if state.shared.opener.reconnect(link)? == Connecting::Begun {
-            return self.listen(index);
+            return self.begin_connection(index, state);
         }
         state.retry_later(&mut link.client, index, now_ns());
         *self.busy() -= 1;

@@ -90,13 +90,17 @@ impl Connections for Ring<'_, '_> {
         self.queue_request(index)
     }
 
-    fn listen(&mut self, index: usize) -> Result<(), LoadError> {
+    fn begin_connection(&mut self, index: usize, _: &State<'_>) -> Result<(), LoadError> {
         let link = &self.links[index];
         link.make_blocking()?;
         self.queue
             .replace(index, link.socket().as_fd())
             .map_err(|source| system("register a socket with a ring", source))?;
-        self.receive(index)
+        if self.links[index].client.request().is_empty() {
+            return self.receive(index);
+        }
+        self.make_room()?;
+        self.queue_request(index)
     }
 }
 

@@ -11,9 +11,9 @@ use prony_model::{
 };
 use prony_testkit::{param, statement};
 
-use crate::testkit::{Delivery, FakeServer, Reply, Request};
+use crate::testkit::{Delivery, FakeServer, Reply, Request, Then, code, is_postgres, ok_bytes};
 
-crate::backend::behind_each_backend! {
+crate::backend::behind_each_backend_in_each_protocol! {
     counts_are_exact,
     tcp_carries_the_same_in_every_kind_of_loop,
     operations_are_shared_out,
@@ -33,6 +33,7 @@ crate::backend::behind_each_backend! {
     question_marks_in_the_text_are_noticed,
     the_whole_run_is_timed_where_asked,
     hundreds_of_clients_connect,
+    clients_connect_again_as_often_as_asked,
     the_policy_in_force_is_reported,
 }
 
@@ -268,7 +269,7 @@ fn deadlocks_are_retried_with_the_same_values() {
         let error = &outcome.groups.own().errors[0];
         assert_eq!(
             (error.code, error.class),
-            (1213.into(), ErrorClass::Retryable)
+            (code(1213), ErrorClass::Retryable)
         );
         assert_eq!(error.count, u64::from(clients));
         assert_eq!(error.message, "as the test wants");
@@ -369,7 +370,8 @@ fn fatal_errors_name_code_message_and_statement() {
         });
         let error = run(&server, task(mixed(false), clients, count(400))).unwrap_err();
         let shown = error.to_string();
-        for word in ["1146", "HY000", "as the test wants", "`read`"] {
+        let code = code(1146).to_string();
+        for word in [&code, "as the test wants", "`read`"] {
             assert!(shown.contains(word), "{shown}");
         }
     }
@@ -382,7 +384,7 @@ fn a_rollback_must_not_fail() {
     });
     let error = run(&server, task(mixed(true), 1, count(1))).unwrap_err();
     assert!(
-        matches!(error, LoadError::Server { code, statement, .. } if code == 1213.into() && statement == "rollback")
+        matches!(error, LoadError::Server { code: found, statement, .. } if found == code(1213) && statement == "rollback")
     );
 }
 
@@ -394,7 +396,7 @@ fn endless_retries_end() {
     let mut task = task(mixed(true), 2, count(2));
     task.stall_ms = 600;
     let error = run(&server, task).unwrap_err();
-    assert!(matches!(error, LoadError::Retries { code, .. } if code == 1213.into()));
+    assert!(matches!(error, LoadError::Retries { code: found, .. } if found == code(1213)));
 }
 
 fn hanging_up_is_fatal() {
@@ -411,15 +413,18 @@ fn hanging_up_is_fatal() {
 
 fn broken_answers_are_fatal() {
     for clients in [1, 4] {
-        let wrong_number = || Reply::Packets(2, vec![vec![0, 0, 0, 2, 0, 0, 0]]);
-        let server = FakeServer::start(Delivery::Whole, move |_| wrong_number());
+        // No answer ends with these numbers or tags.
+        let other = || Reply::Bytes(b"\x01\0\0\x02\0\0\0".to_vec(), Then::GoOn);
+        let server = FakeServer::start(Delivery::Whole, move |_| other());
         let error = run(&server, task(mixed(true), clients, count(100))).unwrap_err();
         assert!(matches!(error, LoadError::Protocol { .. }), "{error}");
-        let two_answers = || Reply::Packets(1, vec![vec![0, 0, 0, 2, 0, 0, 0]; 2]);
+        let answer = ok_bytes(0);
+        let size = answer.len();
+        let two_answers = move || Reply::Bytes(answer.repeat(2), Then::GoOn);
         let server = FakeServer::start(Delivery::Whole, move |_| two_answers());
         let error = run(&server, task(mixed(true), clients, count(100))).unwrap_err();
         assert!(
-            matches!(error, LoadError::Surplus { bytes: 11, .. }),
+            matches!(error, LoadError::Surplus { bytes, .. } if bytes == size),
             "{error}"
         );
     }
@@ -494,8 +499,9 @@ fn measured_time_has_sharp_edges() {
 fn question_marks_in_the_text_are_noticed() {
     let server = FakeServer::start(Delivery::Whole, answer);
     let mut job_task = task(mixed(true), 1, count(1));
-    job_task.groups.own_mut().workload.statements[0].sql =
-        "SELECT '?' FROM {table} WHERE id = {low}".parse().unwrap();
+    let mark = if is_postgres() { "$7" } else { "?" };
+    let sql = format!("SELECT '{mark}' FROM {{table}} WHERE id = {{low}}");
+    job_task.groups.own_mut().workload.statements[0].sql = sql.parse().unwrap();
     let error = run(&server, job_task).unwrap_err();
     assert!(matches!(
         error,
@@ -591,4 +597,30 @@ fn hundreds_of_clients_connect() {
     let messages = run(&server, task(mixed(false), CLIENTS, count(1200))).unwrap();
     assert_eq!(outcome(&messages).groups.own().operations, 1200);
     assert_eq!(server.record().len(), CLIENTS as usize);
+}
+
+fn clients_connect_again_as_often_as_asked() {
+    for clients in [1, 3] {
+        for (server, protocol) in [
+            (
+                FakeServer::start(Delivery::Trickle, answer),
+                Protocol::Prepared,
+            ),
+            (FakeServer::start(Delivery::Whole, answer), Protocol::Text),
+            (
+                FakeServer::start_over_tcp(Delivery::Whole, answer),
+                Protocol::Prepared,
+            ),
+        ] {
+            let mut task = task(mixed(true), clients, count(12));
+            task.protocol = protocol;
+            task.groups.own_mut().reconnect_every = Some(2);
+            let messages = run(&server, task).unwrap();
+            let own = outcome(&messages).groups.own();
+            assert_eq!((own.operations, own.queries), (12, 5 * 12));
+            assert_eq!(own.errors, []);
+            let asked: Vec<usize> = server.record().values().map(Vec::len).collect();
+            assert_eq!(asked, [2 * 5; 6]);
+        }
+    }
 }

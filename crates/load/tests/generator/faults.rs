@@ -1,17 +1,22 @@
 //! Everything that a server can do wrong: each yields an error that says so and names what was
 //! under way, or is counted; nothing hangs, and nothing is counted wrongly.
 
+mod mysql;
+mod postgres;
+
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
 use prony_load::{DriveTask, LoadError, Message, Task};
-use prony_model::{Backend, ErrorClass, Length, Pace, Protocol, Spacing, StepOutcome, Thousandths};
+use prony_model::{
+    Backend, ErrorClass, Family, Length, Pace, Protocol, Spacing, StepOutcome, Thousandths,
+};
 
 use crate::drive::{answer, mixed, task};
 use crate::testkit::{
-    Delivery, Door, FakeServer, Reply, Request, Then, definition, eof, err, framed, greeting, ok,
-    rows,
+    Delivery, Door, FakeServer, Reply, Request, Then, code, is_postgres, ok_bytes, rows_bytes,
+    spoken,
 };
 
 /// More than any of the runs takes on the busiest machine: what takes longer hangs.
@@ -20,7 +25,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// anything else.
 const STALL_MS: u64 = 2_500;
 
-crate::backend::behind_each_backend! {
+crate::backend::behind_each_backend_in_each_protocol! {
     answers_gone_wrong_are_fatal_and_named,
     open_loops_meet_the_same_faults,
     silence_is_fatal_and_named,
@@ -38,18 +43,20 @@ crate::backend::behind_each_backend! {
 #[derive(Debug, Clone, Copy)]
 struct Kind {
     backend: Backend,
+    family: Family,
     protocol: Protocol,
     clients: u32,
 }
 
 /// Every protocol, with one client and with several.
 fn kinds() -> Vec<Kind> {
-    let backend = crate::backend::chosen();
+    let (backend, family) = (crate::backend::chosen(), spoken());
     let mut kinds = Vec::new();
     for protocol in [Protocol::Prepared, Protocol::Text] {
         for clients in [1, 3] {
             kinds.push(Kind {
                 backend,
+                family,
                 protocol,
                 clients,
             });
@@ -64,7 +71,10 @@ fn at_once<T: Sync>(cases: &[T], test: impl Fn(Kind, &T) + Sync) {
         for kind in kinds() {
             for case in cases {
                 let test = &test;
-                scope.spawn(move || test(kind, case));
+                scope.spawn(move || {
+                    crate::backend::choose(kind.backend, kind.family);
+                    test(kind, case);
+                });
             }
         }
     });
@@ -95,7 +105,7 @@ type Fault = (Vec<u8>, Then, &'static [&'static str]);
 
 /// The answer that is gone wrong.
 fn good_answer() -> Vec<u8> {
-    framed(1, &[rows(3), vec![eof()]].concat())
+    rows_bytes(3)
 }
 
 fn hang_ups() -> Vec<Fault> {
@@ -110,7 +120,7 @@ fn surplus() -> Vec<Fault> {
     const SURPLUS: &[&str] = &["bytes after its answer"];
     let answer = good_answer();
     [
-        framed(1, &[ok(1), ok(1)]),
+        ok_bytes(1).repeat(2),
         [&answer[..], &[0]].concat(),
         [&answer[..], &answer].concat(),
     ]
@@ -120,47 +130,39 @@ fn surplus() -> Vec<Fault> {
 
 /// Answers that are none, and one that ends in an error.
 fn broken() -> Vec<Fault> {
-    type Words = &'static [&'static str];
-    let wrong = |packets: &[Vec<u8>], words: Words| (framed(1, packets), Then::GoOn, words);
-    let numbered = |number: u8, words: Words| (framed(number, &[ok(0)]), Then::GoOn, words);
-    let after_rows = |packet: Vec<u8>, words: Words| {
-        let bytes = framed(1, &[rows(2), vec![packet]].concat());
-        (bytes, Then::GoOn, words)
-    };
-    // The last packet comes with the number of the one before.
-    let mut repeated = framed(1, &rows(3));
-    repeated.extend(framed(6, &[eof()]));
-    vec![
-        numbered(0, &["expected packet number 1, got 0"]),
-        numbered(2, &["expected packet number 1, got 2"]),
-        (repeated, Then::GoOn, &["expected packet number 7, got 6"]),
-        wrong(&[vec![]], &["number of columns: it ends too early"]),
-        wrong(&[vec![0xff]], &["error packet: it ends too early"]),
-        wrong(&[vec![0, 0xfe]], &["OK packet: it ends too early"]),
-        wrong(&[b"\xfbfile".to_vec()], &["byte 0xfb is not allowed"]),
-        wrong(&[vec![1], eof()], &["column definition: byte 0xfe"]),
-        wrong(
-            &[vec![1], definition(), definition()],
-            &["EOF packet: byte 0x03"],
-        ),
-        after_rows(vec![0xfe, 0], &["EOF packet: it ends too early"]),
-        after_rows(err(1146), &["error 1146 (HY000): as the test wants"]),
-    ]
+    if is_postgres() {
+        postgres::broken()
+    } else {
+        mysql::broken()
+    }
 }
 
 /// Claims that nothing follows, or too little.
 fn silences() -> Vec<Fault> {
     const SILENT: &[&str] = &["the server was silent for"];
     let answer = good_answer();
-    let count = [&[0xfe][..], &(1_u64 << 60).to_le_bytes()].concat();
-    vec![
-        (Vec::new(), Then::Silence, SILENT),
-        (answer[..3].to_vec(), Then::Silence, SILENT),
-        (answer[..answer.len() - 1].to_vec(), Then::Silence, SILENT),
-        // A packet of 16 MB; 2^60 columns.
-        (vec![0xff, 0xff, 0xff, 1, 1], Then::Silence, SILENT),
-        (framed(1, &[count]), Then::Silence, SILENT),
-    ]
+    let mut parts = vec![
+        Vec::new(),
+        answer[..3].to_vec(),
+        answer[..answer.len() - 1].to_vec(),
+    ];
+    parts.extend(if is_postgres() {
+        postgres::claims()
+    } else {
+        mysql::claims()
+    });
+    let silences = parts.into_iter();
+    silences.map(|part| (part, Then::Silence, SILENT)).collect()
+}
+
+/// What is wrong with the first words of the server, the answer to the login, and the answer to a
+/// prepare.
+fn faults_of_doors() -> Vec<(Door, &'static [&'static str])> {
+    if is_postgres() {
+        postgres::doors()
+    } else {
+        mysql::doors()
+    }
 }
 
 /// Answers the statement at `number` of the first connection with a fault.
@@ -219,6 +221,7 @@ fn silence_is_fatal_and_named() {
 }
 
 fn every_statement_is_named() {
+    let surplus = format!("{} bytes after its answer", ok_bytes(0).len());
     for kind in kinds() {
         for (number, place) in [
             (0, "`begin`"),
@@ -228,12 +231,8 @@ fn every_statement_is_named() {
         ] {
             for (bytes, then, word) in [
                 (vec![], Then::HangUp, "closed the connection"),
-                (framed(9, &[ok(0)]), Then::GoOn, "expected packet number 1"),
-                (
-                    framed(1, &[ok(0), ok(0)]),
-                    Then::GoOn,
-                    "11 bytes after its answer",
-                ),
+                (b"\0\0\0\x09\0\0".to_vec(), Then::GoOn, "read the"),
+                (ok_bytes(0).repeat(2), Then::GoOn, &surplus),
             ] {
                 let error = run(at(number, bytes, then), task_of(kind, 100)).unwrap_err();
                 check(&error, &[word], place);
@@ -245,11 +244,12 @@ fn every_statement_is_named() {
 /// A server that closes connections while nobody waits for an answer of it.
 fn a_connection_closed_between_requests_is_found_closed() {
     for kind in kinds() {
-        let closing = |request: &Request| match request.number {
-            9 => Reply::Bytes(framed(1, &[ok(0)]), Then::HangUp),
+        let done = ok_bytes(0);
+        let closing = move |request: &Request| match request.number {
+            9 => Reply::Bytes(done.clone(), Then::HangUp),
             _ => answer(request),
         };
-        let server = FakeServer::start(Delivery::Whole, closing);
+        let server = FakeServer::start(Delivery::Whole, closing.clone());
         let error = run(server, task_of(kind, 100)).unwrap_err();
         check(&error, &["the server closed the connection"], "`begin`");
         let server = FakeServer::start_over_tcp(Delivery::Whole, closing);
@@ -261,63 +261,6 @@ fn a_connection_closed_between_requests_is_found_closed() {
         let error = run(server, slow).unwrap_err();
         check(&error, &["the server closed the connection"], "`begin`");
     }
-}
-
-/// What is wrong with the greeting, the answer to the login, and the answer to a prepare.
-fn faults_of_doors() -> Vec<(Door, &'static [&'static str])> {
-    const CLOSED: &[&str] = &["the server closed the connection"];
-    let greeting = framed(0, &[greeting()]);
-    let half = || greeting[..20].to_vec();
-    let hang_up = Then::HangUp;
-    let go_on = Then::GoOn;
-    let login = |number: u8, packet: Vec<u8>| Door::Login(framed(number, &[packet]), go_on);
-    let prepare = |packets: &[Vec<u8>]| Door::Prepare(framed(1, packets), go_on);
-    let one_parameter = vec![0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0];
-    vec![
-        (Door::Greeting(vec![], hang_up), CLOSED),
-        (Door::Greeting(half(), hang_up), CLOSED),
-        (
-            Door::Greeting(framed(0, &[err(1040)]), hang_up),
-            &["error 1040 (HY000)"],
-        ),
-        (
-            Door::Greeting(framed(1, &[vec![10]]), hang_up),
-            &["expected packet number 0, got 1"],
-        ),
-        (
-            Door::Greeting(framed(0, &[b"\x09three\0".to_vec()]), hang_up),
-            &["protocol version 9"],
-        ),
-        (
-            Door::Greeting(b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec(), hang_up),
-            &["expected packet number 0"],
-        ),
-        (Door::Login(vec![], hang_up), CLOSED),
-        (Door::Login(vec![7, 0], hang_up), CLOSED),
-        (
-            login(2, err(1045)),
-            &["error 1045", "`prony`", "check the password"],
-        ),
-        (login(3, ok(0)), &["expected packet number 2, got 3"]),
-        (login(2, vec![7]), &["answer to the login: byte 0x07"]),
-        (login(2, b"\xfedialog\0x\0".to_vec()), &["requires dialog"]),
-        (Door::Prepare(vec![], hang_up), CLOSED),
-        (Door::Prepare(vec![12, 0, 0, 1, 0], hang_up), CLOSED),
-        (prepare(&[err(1146)]), &["error 1146"]),
-        (
-            prepare(&[err(1295)]),
-            &["the server can't prepare this kind"],
-        ),
-        (prepare(&[vec![0, 1]]), &["ends too early"]),
-        (
-            prepare(&[one_parameter.clone(), eof()]),
-            &["column definition"],
-        ),
-        (
-            prepare(&[one_parameter, definition(), eof()]),
-            &["found 1 parameters, expected 2"],
-        ),
-    ]
 }
 
 /// What stands before the words: what was being done.
@@ -367,12 +310,16 @@ fn connecting_anew_fails_in_the_same_ways() {
 }
 
 fn silence_at_the_door_is_fatal() {
-    let half = framed(0, &[greeting()])[..20].to_vec();
+    let (greeting, prepare) = if is_postgres() {
+        (postgres::half_greeting(), postgres::half_prepare())
+    } else {
+        (mysql::half_greeting(), mysql::half_prepare())
+    };
     let doors = [
         Door::Greeting(vec![], Then::Silence),
-        Door::Greeting(half, Then::Silence),
+        Door::Greeting(greeting, Then::Silence),
         Door::Login(vec![], Then::Silence),
-        Door::Prepare(vec![12, 0, 0, 1], Then::Silence),
+        Door::Prepare(prepare, Then::Silence),
     ];
     at_once(&doors, |kind, door| {
         if matches!(door, Door::Prepare(..)) && kind.protocol == Protocol::Text {
@@ -444,12 +391,13 @@ fn packets_in_pieces_count_alike() {
 /// ends it. Rows that came before are not counted.
 fn errors_in_the_middle_of_rows_are_counted() {
     for kind in kinds() {
-        for (code, class, operations) in [
+        for (number, class, operations) in [
             (1213, ErrorClass::Retryable, 12),
             (1317, ErrorClass::Counted, 12 - u64::from(kind.clients)),
+            (1062, ErrorClass::Counted, 12 - u64::from(kind.clients)),
         ] {
             let server = FakeServer::start(Delivery::Cut, move |request| match request.number {
-                2 => Reply::RowsThenErr(5, code),
+                2 => Reply::RowsThenErr(5, number),
                 _ => answer(request),
             });
             let outcome = run(server, task_of(kind, 12)).unwrap();
@@ -457,7 +405,7 @@ fn errors_in_the_middle_of_rows_are_counted() {
             let [error] = outcome.groups.own().errors.as_slice() else {
                 panic!("{:?}", outcome.groups.own().errors);
             };
-            assert_eq!((error.code, error.class), (code.into(), class));
+            assert_eq!((error.code, error.class), (code(number), class));
             assert_eq!(error.count, u64::from(kind.clients));
             let read = &outcome.groups.own().statements[0];
             // The first of the two reads was answered before the error came.

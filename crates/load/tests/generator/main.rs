@@ -21,13 +21,12 @@ mod threads;
 mod warmup;
 
 use prony_load::{Job, LoadError, Message, Task};
-use prony_model::Family;
 
 use testkit::FakeServer;
 
 fn job(server: &FakeServer, task: Task) -> Job {
     Job {
-        family: Family::Mysql,
+        family: server.family(),
         address: server.address(),
         user: "prony".into(),
         password: String::new(),

@@ -14,7 +14,8 @@ use prony_model::{
 };
 
 use crate::drive::{answer, mixed, task};
-use crate::testkit::{Delivery, Door, FakeServer, Then, err, framed};
+use crate::testkit::mysql::{err, framed};
+use crate::testkit::{Delivery, Door, FakeServer, Then};
 
 crate::backend::behind_each_backend! {
     what_arrives_is_counted_twice_over,

@@ -1,6 +1,12 @@
 //! A fake server for tests: it greets, logs everybody in, prepares anything, keeps a record of
 //! what it is asked, and answers as the test wants.
 
+#[path = "testkit/mysql.rs"]
+pub(crate) mod mysql;
+#[path = "testkit/postgres.rs"]
+pub(crate) mod postgres;
+
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
@@ -12,7 +18,69 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use prony_client::Address;
-use prony_wire::append_packet;
+use prony_model::{ErrorCode, Family};
+
+thread_local! {
+    static SPOKEN: Cell<Family> = const { Cell::new(Family::Mysql) };
+}
+
+/// Chooses the protocol of the servers that this thread starts.
+pub(crate) fn speak(family: Family) {
+    SPOKEN.set(family);
+}
+
+/// The family of the servers that this thread starts.
+pub(crate) fn spoken() -> Family {
+    SPOKEN.get()
+}
+
+/// `true` if the servers that this thread starts are of PostgreSQL.
+pub(crate) fn is_postgres() -> bool {
+    spoken() == Family::Postgresql
+}
+
+/// Errors of MySQL and their counterparts.
+const CODES: [(u16, &str); 6] = [
+    (1062, "23505"),
+    (1146, "42P01"),
+    (1205, "55P03"),
+    (1213, "40P01"),
+    (1295, "0A000"),
+    (1317, "57014"),
+];
+
+/// The code of an error of MySQL, as the servers say it that this thread starts.
+pub(crate) fn code(number: u16) -> ErrorCode {
+    if !is_postgres() {
+        return number.into();
+    }
+    sqlstate(number).parse().unwrap()
+}
+
+fn sqlstate(number: u16) -> &'static str {
+    let known = CODES.iter().find(|(code, _)| *code == number);
+    known
+        .unwrap_or_else(|| panic!("{number} has no counterpart"))
+        .1
+}
+
+/// An answer that a number of rows changed, as bytes.
+pub(crate) fn ok_bytes(affected: u8) -> Vec<u8> {
+    if is_postgres() {
+        postgres::changed(affected)
+    } else {
+        mysql::framed(1, &[mysql::ok(affected)])
+    }
+}
+
+/// An answer of rows, as bytes.
+pub(crate) fn rows_bytes(count: usize) -> Vec<u8> {
+    if is_postgres() {
+        postgres::rows(count)
+    } else {
+        mysql::framed(1, &[mysql::rows(count), vec![mysql::eof()]].concat())
+    }
+}
 
 /// What a client asked, in words: SQL with its values.
 #[derive(Debug, Clone)]
@@ -36,8 +104,6 @@ pub(crate) enum Reply {
     Err(u16),
     /// One column, so many rows, and then an error.
     RowsThenErr(usize, u16),
-    /// These packets, numbered from the given number on.
-    Packets(u8, Vec<Vec<u8>>),
     /// Half an answer, and the connection closed.
     HangUp,
     /// These bytes, and what follows them.
@@ -62,7 +128,8 @@ pub(crate) enum Then {
 pub(crate) enum Door {
     /// Nothing.
     Open,
-    /// These bytes in place of the greeting.
+    /// These bytes in place of the first that a server says: MySQL's greeting, or PostgreSQL's request for the
+    /// password.
     Greeting(Vec<u8>, Then),
     /// These in place of the answer to the login.
     Login(Vec<u8>, Then),
@@ -107,6 +174,7 @@ pub(crate) struct FakeServer {
     /// Keeps the folder of a unix socket.
     _folder: Option<tempfile::TempDir>,
     address: Address,
+    family: Family,
     record: Record,
     departed: Departed,
 }
@@ -114,6 +182,7 @@ pub(crate) struct FakeServer {
 /// What a server does.
 #[derive(Clone)]
 struct Play {
+    family: Family,
     delivery: Delivery,
     doors: Arc<Doors>,
     script: Arc<Script>,
@@ -126,6 +195,7 @@ impl FakeServer {
         script: impl Fn(&Request) -> Reply + Send + Sync + 'static,
     ) -> Self {
         Self::start_on_unix(Play {
+            family: spoken(),
             delivery,
             doors: Arc::new(|_| Door::Open),
             script: Arc::new(script),
@@ -138,6 +208,7 @@ impl FakeServer {
         script: impl Fn(&Request) -> Reply + Send + Sync + 'static,
     ) -> Self {
         Self::start_on_unix(Play {
+            family: spoken(),
             delivery: Delivery::Whole,
             doors: Arc::new(doors),
             script: Arc::new(script),
@@ -149,10 +220,12 @@ impl FakeServer {
         let path = folder.path().join("s");
         let listener = UnixListener::bind(&path).unwrap();
         let accept = Box::new(move || listener.accept().unwrap().0.into());
+        let family = play.family;
         let (record, departed) = serve(accept, play);
         Self {
             _folder: Some(folder),
             address: Address::Unix(path),
+            family,
             record,
             departed,
         }
@@ -167,14 +240,17 @@ impl FakeServer {
         let address = listener.local_addr().unwrap();
         let accept = Box::new(move || listener.accept().unwrap().0.into());
         let play = Play {
+            family: spoken(),
             delivery,
             doors: Arc::new(|_| Door::Open),
             script: Arc::new(script),
         };
+        let family = play.family;
         let (record, departed) = serve(accept, play);
         Self {
             _folder: None,
             address: Address::Tcp(address),
+            family,
             record,
             departed,
         }
@@ -183,6 +259,11 @@ impl FakeServer {
     /// Its address.
     pub(crate) fn address(&self) -> Address {
         self.address.clone()
+    }
+
+    /// Its family.
+    pub(crate) fn family(&self) -> Family {
+        self.family
     }
 
     /// What was asked so far, by connection.
@@ -218,13 +299,17 @@ fn serve(mut accept: Box<Accept>, play: Play) -> (Record, Departed) {
                 connection,
                 play: play.clone(),
                 record: Arc::clone(&for_server),
-                prepared: Vec::new(),
+                asked: 0,
+                prepared: BTreeMap::new(),
                 cuts: BTreeMap::new(),
             };
             // A client that hangs up ends its conversation, not the test.
             let gone = Arc::clone(&gone);
             thread::spawn(move || {
-                let end = peer.converse();
+                let end = match peer.play.family {
+                    Family::Postgresql => peer.converse_postgres(),
+                    Family::Mysql | Family::Mariadb => peer.converse_mysql(),
+                };
                 let mut gone = gone.lock().unwrap();
                 gone.goodbyes += usize::from(end.is_ok());
                 gone.ended += 1;
@@ -239,7 +324,10 @@ struct Peer {
     connection: usize,
     play: Play,
     record: Record,
-    prepared: Vec<PreparedText>,
+    /// Statements that were asked, preparing not included.
+    asked: usize,
+    /// Prepared statements by their names.
+    prepared: BTreeMap<String, PreparedText>,
     /// Where the last answer of each length was cut.
     cuts: BTreeMap<usize, usize>,
 }
@@ -251,102 +339,13 @@ struct PreparedText {
 }
 
 impl Peer {
-    fn converse(&mut self) -> std::io::Result<()> {
-        let mut door = (self.play.doors)(self.connection);
-        if let Door::Greeting(bytes, then) = &door {
-            self.say_bytes(bytes, *then)?;
-        } else {
-            self.say(0, &[greeting()])?;
-        }
-        self.hear()?;
-        if let Door::Login(bytes, then) = &door {
-            self.say_bytes(bytes, *then)?;
-        } else {
-            self.say(2, &[ok(0)])?;
-        }
-        let mut number = 0;
-        loop {
-            let request = self.hear()?;
-            let sql = match request[0] {
-                0x01 => return Ok(()),
-                0x03 => text(&request[1..]),
-                0x16 => {
-                    match std::mem::replace(&mut door, Door::Open) {
-                        Door::Prepare(bytes, then) => self.say_bytes(&bytes, then)?,
-                        _ => self.prepare(&text(&request[1..]))?,
-                    }
-                    continue;
-                }
-                0x17 => self.execution(&request),
-                // Numbers of statements are not given again.
-                0x19 => continue,
-                other => panic!("unexpected command {other:#x}"),
-            };
-            let request = Request { number, sql };
-            number += 1;
-            let mut record = self.record.lock().unwrap();
-            record
-                .entry(self.connection)
-                .or_default()
-                .push(request.sql.clone());
-            drop(record);
-            self.reply((self.play.script)(&request))?;
-        }
-    }
-
-    fn reply(&mut self, reply: Reply) -> std::io::Result<()> {
-        match reply {
-            Reply::Ok(affected) => self.say(1, &[ok(affected)]),
-            Reply::Err(code) => self.say(1, &[err(code)]),
-            Reply::Packets(first, packets) => self.say(first, &packets),
-            Reply::Rows(count) => {
-                let mut packets = rows(count);
-                packets.push(eof());
-                self.say(1, &packets)
-            }
-            Reply::Text(values) => self.say(1, &text_result(&values)),
-            Reply::RowsThenErr(count, code) => {
-                let mut packets = rows(count);
-                packets.push(err(code));
-                self.say(1, &packets)
-            }
-            Reply::HangUp => {
-                self.say(1, &rows(1))?;
-                Err(ErrorKind::ConnectionAborted.into())
-            }
-            Reply::Bytes(bytes, then) => self.say_bytes(&bytes, then),
-            Reply::LoadRows => self.take_rows(),
-        }
-    }
-
-    fn take_rows(&mut self) -> std::io::Result<()> {
-        self.say(1, &[b"\xfbrows".to_vec()])?;
-        let mut lines = Vec::new();
-        let mut sequence = 2_u8;
-        loop {
-            let packet = self.hear()?;
-            sequence = sequence.wrapping_add(1);
-            if packet.is_empty() {
-                break;
-            }
-            lines.extend_from_slice(&packet);
-        }
-        let mut record = self.record.lock().unwrap();
-        record
-            .entry(self.connection)
-            .or_default()
-            .push(text(&lines));
-        drop(record);
-        self.say(sequence, &[ok(0)])
-    }
-
-    fn say(&mut self, sequence: u8, packets: &[Vec<u8>]) -> std::io::Result<()> {
-        let bytes = framed(sequence, packets);
+    /// Sends an answer, as the test wants it delivered.
+    fn deliver(&mut self, bytes: &[u8]) -> std::io::Result<()> {
         match self.play.delivery {
-            Delivery::Whole => self.stream.write_all(&bytes),
+            Delivery::Whole => self.stream.write_all(bytes),
             Delivery::Trickle => {
                 for byte in bytes {
-                    self.stream.write_all(&[byte])?;
+                    self.stream.write_all(&[*byte])?;
                     thread::sleep(Duration::from_micros(20));
                 }
                 Ok(())
@@ -362,151 +361,34 @@ impl Peer {
         }
     }
 
+    /// Sends bytes in place of an answer.
     fn say_bytes(&mut self, bytes: &[u8], then: Then) -> std::io::Result<()> {
         self.stream.write_all(bytes)?;
         match then {
             Then::GoOn => Ok(()),
             Then::HangUp => Err(ErrorKind::ConnectionAborted.into()),
             Then::Silence => loop {
-                self.hear()?;
+                self.stream.read_exact(&mut [0])?;
             },
         }
     }
 
-    fn hear(&mut self) -> std::io::Result<Vec<u8>> {
-        let mut header = [0; 4];
-        self.stream.read_exact(&mut header)?;
-        let [a, b, c, _] = header.map(usize::from);
-        let mut payload = vec![0; a | b << 8 | c << 16];
-        self.stream.read_exact(&mut payload)?;
-        Ok(payload)
+    /// Puts a statement, or rows, into the record.
+    fn note(&self, sql: &str) {
+        let mut record = self.record.lock().unwrap();
+        let asked = record.entry(self.connection).or_default();
+        asked.push(sql.to_owned());
     }
 
-    fn prepare(&mut self, sql: &str) -> std::io::Result<()> {
-        let params = sql.matches('?').count();
-        let id = u8::try_from(self.prepared.len()).unwrap();
-        self.prepared.push(PreparedText {
-            sql: sql.to_owned(),
-            params,
-            types: Vec::new(),
-        });
-        let [low, high] = u16::try_from(params).unwrap().to_le_bytes();
-        let mut packets = vec![vec![0, id, 0, 0, 0, 0, 0, low, high, 0, 0, 0]];
-        if params > 0 {
-            packets.extend((0..params).map(|_| definition()));
-            packets.push(eof());
-        }
-        self.say(1, &packets)
+    /// The test's reply to the next statement.
+    fn asked(&mut self, sql: String) -> Reply {
+        self.note(&sql);
+        let number = self.asked;
+        self.asked += 1;
+        (self.play.script)(&Request { number, sql })
     }
-
-    /// The statement of a `COM_STMT_EXECUTE` with its values in place of the question marks.
-    fn execution(&mut self, request: &[u8]) -> String {
-        let prepared = &mut self.prepared[usize::from(request[1])];
-        if prepared.params == 0 {
-            assert_eq!(request.len(), 10);
-            return prepared.sql.clone();
-        }
-        let mut at = 10 + prepared.params.div_ceil(8);
-        let types_sent = request[at] == 1;
-        at += 1;
-        if types_sent {
-            prepared.types = request[at..at + 2 * prepared.params]
-                .chunks(2)
-                .map(|pair| pair[0])
-                .collect();
-            at += 2 * prepared.params;
-        }
-        assert_eq!(prepared.types.len(), prepared.params, "types come first");
-        let mut sql = String::new();
-        let mut pieces = prepared.sql.split('?');
-        sql.push_str(pieces.next().unwrap());
-        for (piece, kind) in pieces.zip(&prepared.types) {
-            if *kind == 8 {
-                let bytes = request[at..at + 8].try_into().unwrap();
-                sql.push_str(&i64::from_le_bytes(bytes).to_string());
-                at += 8;
-            } else {
-                let length = usize::from(request[at]);
-                assert!(length < 0xfb, "short texts only");
-                let value = text(&request[at + 1..=at + length]);
-                sql.extend(["'", value.as_str(), "'"]);
-                at += 1 + length;
-            }
-            sql.push_str(piece);
-        }
-        assert_eq!(at, request.len());
-        sql
-    }
-}
-
-pub(crate) fn greeting() -> Vec<u8> {
-    let mut greeting = b"\x0a5.6.24\0\x01\0\0\0abcdefgh\0\xff\xf7\x08\x02\0\x08\0\x15".to_vec();
-    greeting.extend_from_slice(&[0; 10]);
-    greeting.extend_from_slice(b"ijklmnopqrst\0mysql_native_password\0");
-    greeting
-}
-
-/// Packets as bytes, numbered from the given number on.
-pub(crate) fn framed(mut sequence: u8, packets: &[Vec<u8>]) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    for packet in packets {
-        sequence = append_packet(&mut bytes, sequence, packet);
-    }
-    bytes
 }
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
-}
-
-pub(crate) fn ok(affected: u8) -> Vec<u8> {
-    vec![0, affected, 0, 2, 0, 0, 0]
-}
-
-pub(crate) fn eof() -> Vec<u8> {
-    vec![0xfe, 0, 0, 2, 0]
-}
-
-pub(crate) fn err(code: u16) -> Vec<u8> {
-    let mut packet = vec![0xff];
-    packet.extend_from_slice(&code.to_le_bytes());
-    packet.extend_from_slice(b"#HY000as the test wants");
-    packet
-}
-
-pub(crate) fn definition() -> Vec<u8> {
-    named_definition("k")
-}
-
-fn named_definition(name: &str) -> Vec<u8> {
-    let mut packet = b"\x03def\0\0\0".to_vec();
-    packet.extend(short_text(name));
-    packet.extend_from_slice(b"\x01k\x0c\x08\0\x0b\0\0\0\x03\0\0\0\0\0");
-    packet
-}
-
-fn short_text(text: &str) -> Vec<u8> {
-    let mut bytes = vec![u8::try_from(text.len()).unwrap()];
-    bytes.extend_from_slice(text.as_bytes());
-    bytes
-}
-
-fn text_result(values: &[(&str, String)]) -> Vec<Vec<u8>> {
-    let mut packets = vec![vec![u8::try_from(values.len()).unwrap()]];
-    packets.extend(values.iter().map(|(name, _)| named_definition(name)));
-    packets.push(eof());
-    packets.push(
-        values
-            .iter()
-            .flat_map(|(_, value)| short_text(value))
-            .collect(),
-    );
-    packets.push(eof());
-    packets
-}
-
-pub(crate) fn rows(count: usize) -> Vec<Vec<u8>> {
-    let mut packets = vec![vec![1], definition(), eof()];
-    packets.extend((0..count).map(|_| b"\x03abc".to_vec()));
-    packets
 }

@@ -113,6 +113,7 @@ fn target() -> Target {
             engine_options: BTreeMap::new(),
             lacks: Vec::new(),
             caution: None,
+            compiled: None,
             no_valgrind: None,
         },
         engine: Engine::Innodb,
@@ -389,7 +390,7 @@ fn the_text_that_is_hashed_keeps_its_form() {
          \"engine\":\"innodb\",\"protocol\":\"prepared\",\"transport\":\"socket\"}\n"
     );
     assert_eq!(
-        line(step_inputs(&plan.steps[0], None)),
+        line(step_inputs(&plan.steps[0], Family::Mysql, None)),
         "{\"groups\":[{\"clients\":2,\"effect\":\"none\",\"parameters\":{\"range\":10},\
          \"schema\":\"sbtest\",\"statements\":[{\"change\":{\"rows\":0},\"name\":\"select\",\
          \"repeat\":1,\"sql\":\"SELECT c FROM {table} WHERE id = 1\",\"table\":\"random\"}],\

@@ -211,7 +211,8 @@ pub(super) static FACTS: &[MetricFacts] = metrics! {
     Memory, "memory_mb", "MB", "MB", Lower, Timed, 0.0, at_end(RESIDENT, MB),
         "resident memory of the server",
         "resident memory at the end of the step ÷ 1024 ÷ 1024",
-        "Pages that several processes share count once for each of them.";
+        "Of a server of several processes, each page is divided among all processes that use it, so \
+         that memory that they share counts once.";
     ClientCpu, "client_cpu_us", "client/o", "µs", Neither, Timed, 0.0, derived(NO_COUNTERS, client_cpu),
         "processor time of the load generator",
         "processor time of the load generator, user and kernel ÷ operations",

@@ -158,6 +158,10 @@ pub(super) fn decide(
         },
         With::Any => match (knowledge.hardware_counters, knowledge.valgrind) {
             (Ok(()), _) => Ok(CountedBy::Hardware),
+            (Err(why), _) if let Some(reason) = no_valgrind(targets) => Err(format!(
+                "the processor's counters can't be read here: {why}; valgrind, which needs none, can't \
+                 count these servers: {reason}"
+            )),
             (Err(_), true) => Ok(CountedBy::Valgrind),
             (Err(why), false) => Err(format!(
                 "the processor's counters can't be read here: {why}; valgrind counts without \
@@ -229,6 +233,23 @@ fn check_asked_for(
         .at(&written.place, "asked for here")
         .help("write `with = \"valgrind\"`, which counts without them, or `with = \"auto\"`")
         .fail(document),
+        (CountedBy::Valgrind, _) if let Some(reason) = no_valgrind(targets) => {
+            Problem::new(format!("no target can be counted by valgrind: {reason}"))
+                .at(&written.place, "asked for here")
+                .help("write `with = \"auto\"`, which counts where the processor has counters")
+                .fail(document)
+        }
         _ => Ok(()),
     }
+}
+
+/// The reason why valgrind counts none of the targets, which is that of the first one; `None` where it counts
+/// some.
+fn no_valgrind(targets: &[Target]) -> Option<String> {
+    let mut reasons = targets.iter().map(|target| {
+        let reason = target.build.no_valgrind.as_ref()?;
+        Some(format!("{} does not work in it: {reason}", target.name))
+    });
+    let first = reasons.next()?;
+    first.filter(|_| reasons.all(|reason| reason.is_some()))
 }

@@ -1,7 +1,8 @@
 //! From a written target to the targets that it stands for.
 
-use prony_model::{Collect, Config, IntentValue, Protocol, Target, Transport};
+use prony_model::{Collect, Config, IntentFacts, IntentValue, Protocol, Target, Transport};
 
+use super::config;
 use super::external::ExternalServer;
 use super::setting::{self, Axis, Setting};
 use crate::fields::Located;
@@ -62,13 +63,25 @@ pub(super) fn check_count(document: &Document<'_>, written: &[Written<'_>]) -> R
     Ok(())
 }
 
-/// The targets of one `[[target]]`, without those whose build is left out.
-pub(super) fn expand<'k>(table: usize, written: &Written<'k>) -> Vec<Draft<'k>> {
+/// The targets of one `[[target]]`, without those whose build is left out. Of the defaults, a target has no
+/// intent that its family has nothing of the kind for; what is then twice the same is one target.
+pub(super) fn expand<'k>(
+    table: usize,
+    written: &Written<'k>,
+    intents: &[IntentFacts],
+) -> Vec<Draft<'k>> {
+    let mut known: Vec<Target> = Vec::new();
     setting::combinations(&written.axes)
         .into_iter()
-        .filter_map(|settings| {
+        .filter_map(|mut settings| {
+            drop_foreign(&mut settings, &written.axes, intents);
+            let target = build_target(written.external.as_ref(), &settings)?;
+            if known.contains(&target) {
+                return None;
+            }
+            known.push(target.clone());
             Some(Draft {
-                target: build_target(written.external.as_ref(), &settings)?,
+                target,
                 settings,
                 written: written.name.clone(),
                 optional: written.optional,
@@ -77,6 +90,30 @@ pub(super) fn expand<'k>(table: usize, written: &Written<'k>) -> Vec<Draft<'k>> 
             })
         })
         .collect()
+}
+
+/// Takes out the intents of the defaults that the family of the build has nothing of the kind for. The
+/// settings are one of each axis, in the order of the axes.
+fn drop_foreign(
+    settings: &mut Vec<Located<Setting<'_>>>,
+    axes: &[Axis<'_>],
+    intents: &[IntentFacts],
+) {
+    let family = settings.iter().find_map(|setting| match &setting.value {
+        Setting::Build(facts) => Some(facts.family),
+        _ => None,
+    });
+    let is_foreign = |setting: &Setting<'_>| match (setting, family) {
+        (Setting::Intent(name, _), Some(family)) => {
+            config::find(name, intents).is_some_and(|facts| !facts.baselines.contains_key(&family))
+        }
+        _ => false,
+    };
+    let mut axes = axes.iter();
+    settings.retain(|setting| {
+        let of_defaults = axes.next().is_some_and(|axis| axis.of_defaults);
+        !(of_defaults && is_foreign(&setting.value))
+    });
 }
 
 fn build_target(

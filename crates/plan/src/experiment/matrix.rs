@@ -96,6 +96,7 @@ fn axis<'v, 'k>(
         }
     }
     Ok(Axis {
+        of_defaults: false,
         aspect,
         key: key.span.clone(),
         values,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use prony_model::{Aspect, Transport};
+use prony_model::{Aspect, Family, Target, Transport};
 
 use super::Knowledge;
 use super::expand::Draft;
@@ -33,6 +33,16 @@ pub(super) fn check(
     let mut outcome = Ok(());
     let mut said = BTreeSet::new();
     for draft in drafts.iter().filter(|d| d.target.external.is_none()) {
+        let Target {
+            build, transport, ..
+        } = &draft.target;
+        if build.family == Family::Postgresql
+            && *transport == Transport::Socket
+            && draft.target.is_encrypted()
+        {
+            outcome = encrypted_socket(draft).fail(document);
+            continue;
+        }
         let Err(refused) = (knowledge.honours)(&draft.target, allow) else {
             continue;
         };
@@ -74,6 +84,25 @@ pub(super) fn check(
         }
     }
     outcome
+}
+
+/// The problem of a server that encrypts no connections over its unix socket.
+fn encrypted_socket(draft: &Draft<'_>) -> Problem {
+    let tls = Aspect::Intent("tls".to_owned());
+    let asked = place(draft, |setting| setting.aspect() == tls);
+    let transport = place(draft, |setting| matches!(setting, Setting::Transport(_)));
+    let problem = Problem::new("PostgreSQL encrypts no connections over unix sockets").at(
+        &asked.unwrap_or_else(|| draft.place.clone()),
+        "asked for here",
+    );
+    let problem = match transport {
+        Some(transport) => problem.at(&transport, "a socket"),
+        None => problem.at(
+            &draft.place,
+            "loaded over its socket, as no `transport` is set",
+        ),
+    };
+    problem.help("write `transport = \"tcp\"` for this target, or remove `tls` from its `config`")
 }
 
 fn place(draft: &Draft<'_>, wanted: impl Fn(&Setting<'_>) -> bool) -> Option<Span> {

@@ -38,6 +38,8 @@ pub(super) struct Axis<'k> {
     pub(super) key: Span,
     /// At least one, no two alike.
     pub(super) values: Vec<Located<Setting<'k>>>,
+    /// Written for all targets, and not for this one.
+    pub(super) of_defaults: bool,
 }
 
 impl Setting<'_> {
@@ -82,12 +84,21 @@ impl fmt::Display for Setting<'_> {
 }
 
 impl<'k> Axis<'k> {
+    /// The same, written for all targets.
+    pub(super) fn of_defaults(self) -> Self {
+        Self {
+            of_defaults: true,
+            ..self
+        }
+    }
+
     /// One value, set at `key`.
     pub(super) fn single(key: &Located<&str>, value: Located<Setting<'k>>) -> Self {
         Self {
             aspect: value.value.aspect(),
             key: key.span.clone(),
             values: vec![value],
+            of_defaults: false,
         }
     }
 }

@@ -38,7 +38,7 @@ pub(super) fn read_all(
     check_count(document, &written)?;
     let drafts = written.iter().enumerate();
     let drafts: Vec<_> = drafts
-        .flat_map(|(table, written)| expand(table, written))
+        .flat_map(|(table, written)| expand(table, written, knowledge.intents))
         .collect();
     refusal::check(document, &drafts, knowledge, allow)?;
     placement::check_far(document, &drafts)?;
@@ -56,7 +56,7 @@ fn read_defaults<'k>(value: Value<'_>, knowledge: &Knowledge<'k>) -> Read<Vec<Ax
     fields.finish()?;
     let axes = axes?;
     match axes.iter().find(|axis| axis.aspect == Aspect::Build) {
-        None => Ok(axes),
+        None => Ok(axes.into_iter().map(Axis::of_defaults).collect()),
         Some(build) => Problem::new("`build` can't be in the matrix of the defaults")
             .at(&build.key, "belongs to a target")
             .help("write it in the `matrix` of a [[target]], in place of `build`")
@@ -234,6 +234,7 @@ fn read_external<'k>(
         .map(collect::for_external)
         .collect();
     let axes = setting::overlaid(&defaults, own);
+    check_external_engines(document, &server.build, &axes)?;
     placement::check_external(document, name.value, &axes)?;
     Ok(Written {
         name: Some(name.value.to_owned()),
@@ -269,6 +270,32 @@ fn check_engines(document: &Document<'_>, axes: &[Axis<'_>]) -> Read<()> {
             outcome = lacks(facts, usual, builds.len() > 1)
                 .at(&build.span, format!("no `engine` is set, so it is {usual}"))
                 .fail(document);
+        }
+    }
+    outcome
+}
+
+/// Checks that an external server is of a family that has the engines.
+fn check_external_engines(
+    document: &Document<'_>,
+    build: &BuildFacts,
+    axes: &[Axis<'_>],
+) -> Read<()> {
+    let mut outcome = Ok(());
+    for engine in setting::values(axes, &Aspect::Engine) {
+        if let Setting::Engine(wanted) = engine.value
+            && !build.engines.contains(&wanted)
+        {
+            let family = build.family;
+            outcome = Problem::new(format!(
+                "a server of {family} has no storage engine `{wanted}`"
+            ))
+            .at(&engine.span, "asked for here")
+            .help(format!(
+                "set `engine = \"{}\"` in this target",
+                family.usual_engine()
+            ))
+            .fail(document);
         }
     }
     outcome

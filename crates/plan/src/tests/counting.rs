@@ -117,6 +117,24 @@ fn builds_that_do_not_work_in_valgrind_are_left_out() {
     };
     assert_eq!(targets("valgrind"), Some(0));
     assert_eq!(targets("hardware"), Some(1));
+    for build in &mut world.builds {
+        build.no_valgrind = Some("it hangs".to_owned());
+    }
+    let text = with("[counting]\nwith = \"valgrind\"");
+    assert_says(
+        &world.parse(&text).unwrap_err(),
+        "no target can be counted by valgrind: mysql-5.0.21 does not work in it: it hangs
+         | with = «\"valgrind\"» asked for here
+         | write `with = \"auto\"`, which counts where the processor has counters",
+    );
+    world.hardware_counters = Err(NO_COUNTERS);
+    let undecided = plan(&world, "[counting]\nwith = \"any\"");
+    assert_eq!(undecided.counting, None);
+    let note = undecided.counting_note.unwrap();
+    assert!(
+        note.contains("can't count these servers: mysql-5.0.21"),
+        "{note}"
+    );
 }
 
 #[test]

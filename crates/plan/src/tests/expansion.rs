@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use prony_model::{CountRange, Engine, IntentValue, Length, LoadMethod, Protocol};
+use prony_model::{
+    CountRange, Engine, Family, IntentFacts, IntentKind, IntentValue, Length, LoadMethod, Protocol,
+};
 use proptest::prelude::*;
 
-use super::{RIGHT, World};
+use super::{RIGHT, World, rendered};
 use crate::{Assumptions, predicted_ms};
 
 #[test]
@@ -369,4 +371,67 @@ proptest! {
             }
         }
     }
+}
+
+/// A world in which only MariaDB has the page cache of Aria, as in the catalogue.
+fn with_aria() -> World {
+    let mut world = World::new();
+    world.intents.push(IntentFacts {
+        name: "aria_page_cache".to_owned(),
+        kind: IntentKind::Bytes,
+        choices: Vec::new(),
+        description: String::new(),
+        baselines: [(Family::Mariadb, None)].into(),
+        summary: Vec::new(),
+    });
+    world
+}
+
+#[test]
+fn defaults_leave_out_what_a_family_has_nothing_of() {
+    let text = |defaults: &str, own: &str| {
+        format!(
+            "name = \"m\"\nbase = \"mysql-8.0.31\"\nblocks = 2\naa = false\n[dataset]\nrows = 1000\n\
+             [defaults]\n{defaults}\n[[target]]\nbuild = \"mysql-8.0.31\"\n{own}\n\
+             [[target]]\nbuild = \"mariadb-11.8\"\n\
+             [[step]]\nworkload = \"point-query\"\ntime = \"1s\"\n"
+        )
+    };
+    let parse = |defaults: &str, own: &str| {
+        let plan = with_aria().parse(&text(defaults, own));
+        let plan = plan.unwrap_or_else(|invalid| panic!("{}", rendered(&invalid)));
+        let asked = plan.targets.iter().map(|target| {
+            let asked = target.config.intents.iter();
+            let asked: Vec<String> = asked
+                .map(|(name, value)| format!("{name} {value}"))
+                .collect();
+            (target.name.clone(), asked.join(", "))
+        });
+        asked.collect::<Vec<_>>()
+    };
+    let of = |name: &str, asked: &str| (name.to_owned(), asked.to_owned());
+    assert_eq!(
+        parse(
+            "config = { aria_page_cache = \"64M\", buffer_pool = \"1G\" }",
+            ""
+        ),
+        [
+            of("mysql-8.0.31", "buffer_pool 1G"),
+            of("mariadb-11.8", "aria_page_cache 64M, buffer_pool 1G"),
+        ]
+    );
+    // Of a matrix one target is left.
+    assert_eq!(
+        parse("matrix = { aria_page_cache = [\"64M\", \"1G\"] }", ""),
+        [
+            of("mysql-8.0.31", ""),
+            of("mariadb-11.8-aria_page_cache-64M", "aria_page_cache 64M"),
+            of("mariadb-11.8-aria_page_cache-1G", "aria_page_cache 1G"),
+        ]
+    );
+    // The target's own is for the catalogue to refuse.
+    assert_eq!(
+        parse("", "config = { aria_page_cache = \"64M\" }")[0],
+        of("mysql-8.0.31", "aria_page_cache 64M")
+    );
 }

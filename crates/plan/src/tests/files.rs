@@ -288,7 +288,8 @@ fn every_statement_says_what_it_expects() {
                 || statement.expect.affected.is_some()
                 || statement.expect_rows.is_some()
                 || statement.expect_affected.is_some();
-            let by_k = statement.sql.to_string().contains("WHERE k ");
+            let mut texts = statement.sql.texts();
+            let by_k = texts.any(|sql| sql.to_string().contains("WHERE k "));
             assert!(known != by_k, "{} {}", workload.name, statement.name);
         }
     }
@@ -333,8 +334,9 @@ fn statements_are_common_sql() {
     for workload in workloads.filter(is_common) {
         let schema = workload.schema;
         for statement in &workload.statements {
-            let sql: String = statement
-                .sql
+            // Words of a family's own are looked up in its manual.
+            let common = statement.sql.texts().next().unwrap();
+            let sql: String = common
                 .pieces()
                 .iter()
                 .map(|piece| match piece {

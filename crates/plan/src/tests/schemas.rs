@@ -196,7 +196,13 @@ fn several_tables_in_the_documentation() {
     assert_eq!(dataset.rows_total(), 2 * (95 + 10));
     assert_eq!(dataset.check(), Ok(()));
     assert_eq!(
-        dataset.sql_of_set(&schema.conditions[0].sql, 0),
+        dataset.sql_of_set(
+            schema.conditions[0]
+                .sql
+                .of(prony_model::Family::Mysql)
+                .unwrap(),
+            0
+        ),
         "SELECT COUNT(*) FROM children1 c LEFT JOIN parents1 p ON p.id = c.parent WHERE p.id IS NULL"
     );
 }

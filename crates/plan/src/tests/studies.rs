@@ -1,6 +1,6 @@
 //! The presets and experiments that come with Prony.
 
-use prony_model::{BuildFacts, Group, IntentFacts, IntentKind, Length, Plan, Step};
+use prony_model::{BuildFacts, Engine, Family, Group, IntentFacts, IntentKind, Length, Plan, Step};
 
 use super::files::files;
 use super::{World, rendered};
@@ -18,6 +18,37 @@ fn world() -> World {
         world.builds.push(BuildFacts {
             id: format!("mysql-{version}"),
             version: version.parse().unwrap(),
+            ..mysql.clone()
+        });
+    }
+    for (version, kind) in [
+        ("9.3.5", ""),
+        ("9.6.24", ""),
+        ("10.23", ""),
+        ("11.22", ""),
+        ("12.22", ""),
+        ("13.23", ""),
+        ("14.24", ""),
+        ("15.19", ""),
+        ("16.15", ""),
+        ("17.11", ""),
+        ("18.6", ""),
+        ("13", "-deb"),
+        ("15", "-deb"),
+        ("16.14", "-wheel"),
+        ("17.10", "-wheel"),
+        ("18.6", "-wheel"),
+    ] {
+        let number = if version.contains('.') {
+            version.to_owned()
+        } else {
+            format!("{version}.0")
+        };
+        world.builds.push(BuildFacts {
+            id: format!("postgresql-{version}{kind}"),
+            family: Family::Postgresql,
+            version: number.parse().unwrap(),
+            engines: vec![Engine::Heap],
             ..mysql.clone()
         });
     }
@@ -49,7 +80,7 @@ fn world() -> World {
             kind,
             choices: Vec::new(),
             description: String::new(),
-            baseline: None,
+            baselines: Family::ALL.map(|family| (family, None)).into(),
             summary: Vec::new(),
         });
     }

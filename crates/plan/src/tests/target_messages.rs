@@ -453,9 +453,9 @@ fn external_databases_and_encryption() {
         ),
         (
             r#"family = "postgresql""#,
-            r#"PostgreSQL servers can't be measured yet
-               | family = «"postgresql"» this family
-               | name a server of MySQL or MariaDB"#,
+            r#"a server of postgresql has no storage engine `innodb`
+               | engine = «"innodb"» asked for here
+               | set `engine = "heap"` in this target"#,
         ),
         (
             r#"tls = "on""#,
@@ -515,7 +515,39 @@ fn targets_that_are_loaded_from_another_host() {
 }
 
 #[test]
-fn builds_that_can_be_started_only_are_refused() {
+fn postgresql_encrypts_nothing_over_sockets() {
+    check_external(
+        "name = \"copy\"\nengine = \"heap\"",
+        "address = \"/run/.s.PGSQL.5432\"\nuser = \"bench\"\nfamily = \"postgresql\"\ntls = \"required\"",
+        r#"PostgreSQL encrypts no connections over unix sockets
+           | address = «"/run/.s.PGSQL.5432"» a socket
+           | leave `tls` out, or write an address and port"#,
+    );
+    let own = |settings: &str| {
+        let keys = format!("build = \"postgresql-18.6\"\nengine = \"heap\"\n{settings}");
+        with_postgresql().parse(&changed("build = \"mysql-5.7.22\"", &keys))
+    };
+    let encrypted = "config = { tls = true }\n";
+    assert_says(
+        &own(encrypted).unwrap_err(),
+        r#"PostgreSQL encrypts no connections over unix sockets
+           | build = «"postgresql-18.6"» loaded over its socket, as no `transport` is set
+           | config = { tls = «true» } asked for here
+           | write `transport = "tcp"` for this target, or remove `tls` from its `config`"#,
+    );
+    assert_says(
+        &own(&format!("{encrypted}transport = \"socket\"")).unwrap_err(),
+        r#"PostgreSQL encrypts no connections over unix sockets
+           | config = { tls = «true» } asked for here
+           | transport = «"socket"» a socket
+           | write `transport = "tcp"` for this target, or remove `tls` from its `config`"#,
+    );
+    let plan = own(&format!("{encrypted}transport = \"tcp\"")).unwrap();
+    assert!(plan.targets[1].is_encrypted());
+}
+
+/// A catalogue that has a build of PostgreSQL too.
+fn with_postgresql() -> World {
     let mut world = World::new();
     world.builds.push(BuildFacts {
         id: "postgresql-18.6".to_owned(),
@@ -524,11 +556,5 @@ fn builds_that_can_be_started_only_are_refused() {
         engines: vec![Engine::Heap],
         ..world.builds[0].clone()
     });
-    let text = changed("build = \"mysql-5.7.22\"", "build = \"postgresql-18.6\"");
-    assert_says(
-        &world.parse(&text).unwrap_err(),
-        r#"`postgresql-18.6` can't be measured yet
-           | build = «"postgresql-18.6"» a PostgreSQL server
-           | such servers can be verified and started: `prony servers --help`"#,
-    );
+    world
 }

@@ -10,6 +10,7 @@ use crate::testing::{Machine, Process, gaps, value};
 const USER: Counter = Counter::new(Source::Process, "user_ns");
 const READ: Counter = Counter::new(Source::Process, "read_bytes");
 const RUN: Counter = Counter::new(Source::Threads, "run_ns");
+const RESIDENT: Counter = Counter::new(Source::Memory, "resident_bytes");
 const PROPORTIONAL: Counter = Counter::new(Source::Memory, "proportional_bytes");
 
 fn prober(machine: &Machine, pid: u32) -> Prober {
@@ -52,6 +53,11 @@ fn a_server_of_one_process_is_read_whole() {
     assert_eq!(value(&end, Source::Threads, "living_threads"), Some(2));
     assert_eq!(value(&end, Source::Memory, "threads"), Some(2));
     assert_eq!(end.value(&PROPORTIONAL), Some(80 * 1024));
+    assert_eq!(
+        end.value(&RESIDENT),
+        value(&start, Source::Memory, "resident_bytes")
+    );
+    assert_ne!(end.value(&RESIDENT), end.value(&PROPORTIONAL));
     // A recorded machine has no clocks.
     assert_eq!(value(&end, Source::Process, "cpu_ns"), None);
     assert_eq!(end.gaps, []);
@@ -180,8 +186,6 @@ fn processes_that_are_threads_are_summed_and_share_their_memory() {
     assert_eq!(value(&start, Source::Threads, "living_threads"), Some(4));
     assert_eq!(value(&start, Source::Memory, "threads"), Some(4));
     assert_eq!(start.value(&PROPORTIONAL), Some(80 * 1024));
-    // Where a server is several processes, their clocks can't be read at one instant.
-    assert_eq!(value(&start, Source::Process, "cpu_ns"), None);
 }
 
 #[test]
@@ -273,8 +277,34 @@ fn children_that_lead_groups_of_their_own_belong_to_the_server() {
     }
     let sample = prober(&machine, 20).sample(Moment::Start);
     assert_eq!(sample.value(&USER), Some(7 * tick_ns()));
-    // Forked processes have memory of their own.
+    // Forked processes have memory of their own, of which they share some.
     assert_eq!(sample.value(&PROPORTIONAL), Some(3 * 80 * 1024));
+    assert_eq!(sample.value(&RESIDENT), Some(3 * 80 * 1024));
+}
+
+#[test]
+fn a_process_that_ends_while_its_files_are_read_is_no_gap() {
+    let machine = Machine::new();
+    let first = Process::new(20);
+    let (ended, mut other) = (first.child(21), first.child(22));
+    other.io = 7;
+    for process in [&first, &ended, &other] {
+        machine.run(process);
+    }
+    let mut prober = prober(&machine, 20);
+    // Its last files go between two readings.
+    machine.remove("proc/21/smaps_rollup");
+    machine.remove("proc/21/task");
+    let start = prober.sample(Moment::Start);
+    assert_eq!(start.gaps, []);
+    assert_eq!(start.value(&RESIDENT), Some(2 * 80 * 1024));
+    assert_eq!(value(&start, Source::Threads, "living_threads"), Some(2));
+    let end = prober.sample(Moment::End);
+    assert_eq!(value(&end, Source::Threads, "lost_threads"), Some(1));
+    // Of one that is there and has no I/O all is unknown.
+    machine.remove("proc/21/io");
+    let end = prober.sample(Moment::End);
+    assert!(gaps(&end, Source::Process)[0].contains("kept ending"));
 }
 
 #[test]

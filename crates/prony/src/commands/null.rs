@@ -21,7 +21,7 @@ pub(crate) fn null(args: &NullArgs, signals: &Signals) -> Result<(), Failure> {
         ))),
     };
     let service = Duration::from_micros(args.service_us);
-    let mut server = NullServer::bind(place, service).map_err(Failure::host)?;
+    let mut server = NullServer::bind(place, args.family, service).map_err(Failure::host)?;
     output::data("ready\n")?;
     server
         .serve(&|| signals.stop.requested())

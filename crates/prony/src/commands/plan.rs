@@ -2,6 +2,7 @@
 
 mod accuracy;
 mod describe;
+mod families;
 mod pace;
 mod placement;
 mod shared;

@@ -120,7 +120,7 @@ fn reason(difference: &Difference) -> String {
         _ => "",
     };
     let absent = match &difference.absent {
-        Some(absent) if difference.values.iter().any(Option::is_none) => {
+        Some(absent) if difference.is_missing_somewhere() => {
             format!("; where it is missing, as {}", shown(Some(absent)))
         }
         _ => String::new(),

@@ -65,7 +65,7 @@ fn what_is_no_server_for_this_machine_is_refused() {
         ),
         (
             "text.tar.gz",
-            "unpack STAGE/text.tar.gz: it is neither zip, jar, tar, tar.gz nor tar.xz: unpack \
+            "unpack STAGE/text.tar.gz: it is neither zip, jar, tar, tar.gz, tar.bz2 nor tar.xz: unpack \
           it and name the folder, or get it as one of these",
         ),
     ] {

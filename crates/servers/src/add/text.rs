@@ -6,7 +6,7 @@ use toml::{Value, ser};
 use crate::build::catalogue::Entry;
 
 /// The keys of an entry, in the order in which they are written.
-const ENTRY: [&str; 17] = [
+const ENTRY: [&str; 18] = [
     "id",
     "family",
     "version",
@@ -15,6 +15,7 @@ const ENTRY: [&str; 17] = [
     "engine_options",
     "lacks",
     "caution",
+    "compiled",
     "no_valgrind",
     "program",
     "loader",

@@ -16,6 +16,13 @@ pub(crate) const ADMIN_USER: &str = "root";
 /// The hosts that the load's account connects from: the unix socket, and TCP without resolved
 /// names.
 const LOAD_HOSTS: [&str; 2] = ["localhost", "127.0.0.1"];
+/// Extensions of PostgreSQL that tell what an engine has put off, and that read tables into memory.
+const EXTENSIONS: [&str; 4] = [
+    "pageinspect",
+    "pg_buffercache",
+    "pg_prewarm",
+    "pg_visibility",
+];
 
 /// A password for the load generator's account: 32 hexadecimal digits, so that it needs no quoting.
 pub(crate) fn new_password() -> Result<String, IoError> {
@@ -43,14 +50,23 @@ pub(crate) fn set_up(admin: &mut Connection, password: &str) -> Result<(), Clien
         .try_for_each(|host| make_account(admin, host, password))
 }
 
-/// Makes the load's account and its database.
+/// Makes the load's account and its database, with the extensions that settling and warming use. They
+/// are made in the administrator's database, of which the load's is a copy.
 fn set_up_postgres(admin: &mut Connection, password: &str) -> Result<(), ClientError> {
-    admin.query(format!(
-        "CREATE ROLE {LOAD_USER} LOGIN PASSWORD '{password}'"
+    let available = admin.query(format!(
+        "SELECT name FROM pg_available_extensions WHERE name IN ('{}')",
+        EXTENSIONS.join("', '")
     ))?;
-    admin
-        .query(format!("CREATE DATABASE {LOAD_USER} OWNER {LOAD_USER}"))
-        .map(drop)
+    for (name, _) in pairs(available) {
+        admin.query(format!("CREATE EXTENSION {name}"))?;
+    }
+    for statement in [
+        format!("CREATE ROLE {LOAD_USER} LOGIN PASSWORD '{password}'"),
+        format!("CREATE DATABASE {LOAD_USER} OWNER {LOAD_USER} TEMPLATE postgres"),
+    ] {
+        admin.query(statement)?;
+    }
+    Ok(())
 }
 
 /// Makes the load's account for connections from another host. Where they have to be `encrypted`, others

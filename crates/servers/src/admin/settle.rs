@@ -11,6 +11,7 @@ mod debt;
 mod error;
 mod innodb;
 mod monitor;
+mod postgres;
 mod rocksdb;
 
 use std::path::Path;
@@ -41,7 +42,7 @@ pub enum Whose {
     /// Prony's own: everything may be done that makes it quiet.
     Own,
     /// Somebody else's: its binary log and its variables are left alone. Settling refreshes
-    /// statistics and waits until the criteria that can be read are met.
+    /// statistics and waits until the criteria that can be read are met. PostgreSQL is not waited for.
     Other,
 }
 
@@ -69,7 +70,12 @@ pub fn settle(
     let unmet = match whose {
         Whose::Other => {
             let mut unmet = analyze(&mut server, dataset)?;
-            unmet.extend(wait(&mut server, engine)?);
+            let until = match engine {
+                // Checkpoints come by the clock and vacuums by thresholds that its administrator set.
+                Engine::Heap => Instant::now(),
+                _ => server.end,
+            };
+            unmet.extend(wait(&mut server, engine, until)?);
             unmet
         }
         Whose::Own => {
@@ -108,17 +114,20 @@ fn quieten(
         // Before the statistics are written: what is written then is purged with the rest.
         innodb::hurry(server, changed)?;
     }
-    let mut unmet = analyze(server, dataset)?;
+    let mut unmet = match engine {
+        // The same statement refreshes the statistics.
+        Engine::Heap => postgres::vacuum(server, dataset)?,
+        _ => analyze(server, dataset)?,
+    };
     match engine {
         Engine::Innodb => unmet.extend(innodb::merge_change_buffer(server, dataset)?),
         Engine::Rocksdb => unmet.extend(rocksdb::flush_and_compact(server, changed)?),
         Engine::Myisam => unmet.extend(flush_key_blocks(server)?),
         // Setting it makes a checkpoint, which writes every page, and drops none from memory.
         Engine::Aria => changed.set(server, "aria_checkpoint_interval", "1")?,
-        // Those of PostgreSQL are not settled here.
         Engine::Memory | Engine::Heap => {}
     }
-    unmet.extend(wait(server, engine)?);
+    unmet.extend(wait(server, engine, server.end)?);
     Ok(unmet)
 }
 
@@ -171,13 +180,17 @@ fn flush_key_blocks(server: &mut ControlConnection<'_>) -> Result<Vec<String>, S
     server.run("flush of the key cache", flush.into_iter().collect())
 }
 
-/// Waits until the engine is quiet or the time is over. Returns what is not as it should be.
-fn wait(server: &mut ControlConnection<'_>, engine: Engine) -> Result<Vec<String>, SettleError> {
+/// Waits until the engine is quiet, or the time is over. Returns what is not as it should be.
+fn wait(
+    server: &mut ControlConnection<'_>,
+    engine: Engine,
+    until: Instant,
+) -> Result<Vec<String>, SettleError> {
     let mut quiet_looks = 0;
     loop {
         let unmet = criteria::unmet(engine, &server.debt(engine)?);
         quiet_looks = if unmet.is_empty() { quiet_looks + 1 } else { 0 };
-        if quiet_looks == QUIET_LOOKS || server.is_over() {
+        if quiet_looks == QUIET_LOOKS || server.is_over() || Instant::now() >= until {
             return Ok(unmet);
         }
         server.sleep(control::POLL)?;

@@ -1,7 +1,7 @@
 //! The database and the tables of a dataset.
 
 use prony_client::Connection;
-use prony_model::{ColumnType, Dataset, TableIndex};
+use prony_model::{Column, ColumnType, Dataset, TableIndex};
 
 use super::statement::{StatementError, run};
 
@@ -61,55 +61,76 @@ pub fn warm(connection: &mut Connection, dataset: &Dataset) -> Result<(), Statem
     Ok(())
 }
 
-/// The same in PostgreSQL, by the extension that reads whole tables and indexes into its buffers: plans
-/// decide there what a statement reads. Only an administrator may make the extension.
+/// The same in PostgreSQL, in a session whose plans read by indexes. A scan of a large table would go through
+/// a small part of its buffers only.
 fn warm_postgres(connection: &mut Connection, dataset: &Dataset) -> Result<(), StatementError> {
-    run(connection, "CREATE EXTENSION IF NOT EXISTS pg_prewarm")?;
+    run(
+        connection,
+        "SET enable_seqscan = off; SET enable_bitmapscan = off",
+    )?;
     for part in dataset.parts() {
-        for table in part.table_names() {
-            run(
-                connection,
-                &format!(
-                    "SELECT pg_prewarm(oid) FROM pg_class WHERE oid = '{table}'::regclass OR oid IN \
-                     (SELECT indexrelid FROM pg_index WHERE indrelid = '{table}'::regclass)"
-                ),
-            )?;
+        for number in 0..part.tables {
+            let table = part.table_name(number);
+            let indexes = part.indexes(number).into_iter();
+            let statements = indexes.filter_map(|index| read_by_index(&part, &table, &index));
+            for statement in statements {
+                run(connection, &statement)?;
+            }
         }
     }
     Ok(())
+}
+
+/// The statement that reads all of an index and the rows that it leads to.
+fn read_by_index(part: &Dataset, table: &str, index: &TableIndex) -> Option<String> {
+    let column = index.columns.first()?;
+    let name = &column.name;
+    let (_, lowest) = lowest_of(column);
+    let other = unindexed(part)?;
+    Some(format!(
+        "SELECT COUNT(*) FROM {table} WHERE {name} >= {lowest} AND {other} < 0"
+    ))
 }
 
 /// The statement that reads all rows of table `index` by its key.
 fn read_rows(dataset: &Dataset, index: u32) -> Option<String> {
     let table = dataset.table_name(index);
     let key = dataset.indexes(index).into_iter().next()?.name;
-    // A column that is in no index makes the server read whole rows.
-    let column = dataset.unindexed_column()?;
-    let other = if column.kind.is_number() {
-        column.name.clone()
-    } else {
-        format!("LENGTH({})", column.name)
-    };
+    let other = unindexed(dataset)?;
     Some(format!(
         "SELECT COUNT(*) FROM {table} FORCE INDEX ({key}) WHERE {other} < 0"
     ))
+}
+
+/// A number that is never below 0, of a column that is in no index: it makes the server read whole rows.
+fn unindexed(dataset: &Dataset) -> Option<String> {
+    let column = dataset.unindexed_column()?;
+    Some(match column.kind {
+        kind if kind.is_number() => column.name.clone(),
+        ColumnType::Datetime => format!("EXTRACT(YEAR FROM {})", column.name),
+        _ => format!("LENGTH({})", column.name),
+    })
 }
 
 /// The statement that reads all of an index, and not the rows that it leads to.
 pub(super) fn read_index(table: &str, index: &TableIndex) -> Option<String> {
     let column = index.columns.first()?;
     let name = &column.name;
-    // No text is below the empty one, and no date below this one.
-    let (read, lowest) = match column.kind {
-        ColumnType::Datetime => ("COUNT", "'1000-01-01'"),
-        ColumnType::Char(_) | ColumnType::Varchar(_) => ("COUNT", "''"),
-        kind if kind.is_number() && column.value.is_natural() => ("SUM", "0"),
-        _ => ("SUM", "-9223372036854775807"),
-    };
+    let (read, lowest) = lowest_of(column);
     Some(format!(
         "SELECT {read}({name}) FROM {table} FORCE INDEX ({index}) WHERE {name} >= {lowest}",
         index = index.name
     ))
+}
+
+/// A function of the values of a column that reads all of them, and a value that none is below.
+fn lowest_of(column: &Column) -> (&'static str, &'static str) {
+    match column.kind {
+        ColumnType::Datetime => ("COUNT", "'1000-01-01'"),
+        ColumnType::Char(_) | ColumnType::Varchar(_) => ("COUNT", "''"),
+        kind if kind.is_number() && column.value.is_natural() => ("SUM", "0"),
+        _ => ("SUM", "-9223372036854775807"),
+    }
 }
 
 #[cfg(test)]

@@ -8,10 +8,10 @@ use std::fs;
 use std::path::Path;
 
 use prony_host::At;
-use prony_model::{BuildFacts, Config, IntentFacts};
+use prony_model::{BuildFacts, Config, Family, IntentFacts};
 
 pub use entry::{
-    Bootstrap, DebOrigin, Dependencies, Entry, Origin, Part, Shutdown, Source, Support,
+    Bootstrap, DebOrigin, Dependencies, Entry, Origin, Part, PipOrigin, Shutdown, Source, Support,
 };
 
 pub use error::CatalogueError;
@@ -112,9 +112,9 @@ impl Catalogue {
         self.entries.iter().map(Entry::facts).collect()
     }
 
-    /// Bytes of memory that a configuration gives to a server, as far as intents say so.
-    pub fn memory(&self, config: &Config) -> u64 {
-        self.intents.memory(config)
+    /// Bytes of memory that a configuration gives to a server of a family, as far as intents say so.
+    pub fn memory(&self, family: Family, config: &Config) -> u64 {
+        self.intents.memory(family, config)
     }
 
     /// The intents that experiments are checked against.

@@ -4,6 +4,7 @@ mod client;
 mod deb;
 mod maven;
 mod npm;
+mod pip;
 mod url;
 
 use std::io;
@@ -214,6 +215,7 @@ impl Getter<'_> {
             Origin::Path(_) => return Ok(Vec::new()),
             Origin::Maven(coordinates) => (coordinates.clone(), self.maven(source, coordinates)?),
             Origin::Npm(package) => (package.clone(), self.npm(source, package)?),
+            Origin::Pip(origin) => (origin.package.clone(), self.pip(source, origin)?),
             Origin::Url(url) => (url::name(url), self.url(source, url)?),
             Origin::Archive(path) => (path.display().to_string(), path.clone()),
         };

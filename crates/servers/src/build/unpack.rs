@@ -8,6 +8,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 
+use bzip2::read::MultiBzDecoder;
 use flate2::read::MultiGzDecoder;
 use liblzma::read::XzDecoder;
 use prony_host::{At, IoError};
@@ -101,12 +102,13 @@ impl Unpacking<'_> {
         match magic.as_slice() {
             [b'P', b'K', 3 | 5, ..] => run.zip(file)?,
             [0x1f, 0x8b, ..] => run.tar(MultiGzDecoder::new(file))?,
+            [b'B', b'Z', b'h', ..] => run.tar(MultiBzDecoder::new(file))?,
             [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => run.tar(XzDecoder::new_multi_decoder(file))?,
             // The magic of POSIX and GNU tar headers, pax(1).
             [.., b'u', b's', b't', b'a', b'r'] => run.tar(file)?,
             _ => {
                 return Err(run.format(
-                    "it is neither zip, jar, tar, tar.gz nor tar.xz: \
+                    "it is neither zip, jar, tar, tar.gz, tar.bz2 nor tar.xz: \
                      unpack it and name the folder, or get it as one of these",
                 ));
             }

@@ -48,7 +48,7 @@ pub(crate) struct Intent {
     /// The kind of its values.
     pub(crate) kind: IntentKind,
     /// One sentence for people.
-    pub(crate) description: String,
+    description: String,
     baseline: Option<Value>,
     /// `true` if its baseline holds for the shipped baseline too.
     #[serde(default)]
@@ -61,10 +61,22 @@ pub(crate) struct Intent {
     summary: Vec<Engine>,
     /// The reason for that baseline; empty where there is none.
     #[serde(default)]
-    pub(crate) because: String,
+    because: String,
+    /// Differences of single families.
+    #[serde(default)]
+    own: BTreeMap<Family, Own>,
     /// The settings beside server options.
     pub(crate) sets: Option<Sets>,
     rendering: Vec<Rendering>,
+}
+
+/// The meaning of an intent in one family, as far as it is another than in the others.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Own {
+    description: Option<String>,
+    baseline: Option<Value>,
+    because: Option<String>,
 }
 
 /// A setting beside the options of the server.
@@ -148,7 +160,12 @@ impl Intents {
     pub(crate) fn embedded() -> Result<Self, CatalogueError> {
         let file = Path::new("intents.toml");
         let table: Self = read_toml(file, TEXT)?;
-        let wrong = |intent: &&Intent| intent.baseline.is_some() && intent.baseline().is_none();
+        let wrong = |intent: &&Intent| {
+            let mut families = Family::ALL.into_iter();
+            families.any(|family| {
+                intent.written_baseline(family).is_some() && intent.baseline(family).is_none()
+            })
+        };
         if let Some(Intent { name, .. }) = table.intents.iter().find(wrong) {
             let reason = format!("the baseline of `{name}` is no {name}");
             return Err(CatalogueError::at(file, 1, reason));
@@ -167,12 +184,12 @@ impl Intents {
         names.collect()
     }
 
-    /// Bytes of memory that a configuration gives to a server, as far as intents say so: what is
+    /// Bytes of memory that a configuration gives to a server of a family, as far as intents say so: what is
     /// asked for, else the common baseline, which is near what servers take by themselves.
-    pub(crate) fn memory(&self, config: &Config) -> u64 {
+    pub(crate) fn memory(&self, family: Family, config: &Config) -> u64 {
         let of = |intent: &Intent| {
             let asked = config.intents.get(&intent.name).cloned();
-            match asked.or_else(|| intent.baseline()) {
+            match asked.or_else(|| intent.baseline(family)) {
                 Some(IntentValue::Bytes(bytes)) => bytes,
                 _ => 0,
             }
@@ -189,14 +206,14 @@ impl Intents {
 
 impl Intent {
     /// Its value where the experiment asks for nothing; `None` leaves the server alone.
-    pub(crate) fn value_in(&self, baseline: Baseline) -> Option<IntentValue> {
+    pub(crate) fn value_in(&self, baseline: Baseline, family: Family) -> Option<IntentValue> {
         let applies = baseline == Baseline::Common || self.always;
-        applies.then(|| self.baseline()).flatten()
+        applies.then(|| self.baseline(family)).flatten()
     }
 
-    /// Its value in the common baseline.
-    pub(crate) fn baseline(&self) -> Option<IntentValue> {
-        match (self.kind, self.baseline.as_ref()?) {
+    /// Its value in the common baseline of a family.
+    pub(crate) fn baseline(&self, family: Family) -> Option<IntentValue> {
+        match (self.kind, self.written_baseline(family)?) {
             (IntentKind::Flag, Value::Boolean(flag)) => Some(IntentValue::Flag(*flag)),
             (IntentKind::Number, Value::Integer(number)) => {
                 Some(IntentValue::Number((*number).try_into().ok()?))
@@ -207,9 +224,35 @@ impl Intent {
         }
     }
 
+    fn written_baseline(&self, family: Family) -> Option<&Value> {
+        let own = self.own.get(&family);
+        own.and_then(|own| own.baseline.as_ref())
+            .or(self.baseline.as_ref())
+    }
+
+    /// One sentence about what it is in a family.
+    pub(crate) fn description(&self, family: Family) -> &str {
+        let own = self.own.get(&family);
+        let own = own.and_then(|own| own.description.as_ref());
+        own.unwrap_or(&self.description)
+    }
+
+    /// The reason for the baseline of a family.
+    pub(crate) fn because(&self, family: Family) -> &str {
+        let own = self.own.get(&family);
+        own.and_then(|own| own.because.as_ref())
+            .unwrap_or(&self.because)
+    }
+
+    /// True for a family whose servers have such a thing, some of them at least.
+    fn is_of(&self, family: Family) -> bool {
+        self.rendering.iter().any(|row| row.is_for(family))
+    }
+
     fn facts(&self) -> IntentFacts {
         let mut choices = Vec::new();
-        if self.kind == IntentKind::Text {
+        let any_text = self.rendering.iter().any(|row| !row.is_choice());
+        if self.kind == IntentKind::Text && !any_text {
             for value in self.rendering.iter().flat_map(|row| row.values.keys()) {
                 if !choices.contains(value) {
                     choices.push(value.clone());
@@ -221,7 +264,11 @@ impl Intent {
             kind: self.kind,
             choices,
             description: self.description.clone(),
-            baseline: self.baseline(),
+            baselines: Family::ALL
+                .into_iter()
+                .filter(|family| self.is_of(*family))
+                .map(|family| (family, self.baseline(family)))
+                .collect(),
             summary: self.summary.clone(),
         }
     }
@@ -269,12 +316,15 @@ impl Fixed {
 }
 
 impl Rendering {
+    fn is_for(&self, family: Family) -> bool {
+        match self.family {
+            None => family != Family::Postgresql,
+            Some(wanted) => wanted == family,
+        }
+    }
+
     fn fits(&self, build: &BuildFacts, target: Wanted<'_>) -> bool {
-        let family = match self.family {
-            None => build.family != Family::Postgresql,
-            Some(wanted) => wanted == build.family,
-        };
-        family
+        self.is_for(build.family)
             && self.since.is_none_or(|since| since <= build.version)
             && self.until.is_none_or(|until| build.version < until)
             && self.engine.is_none_or(|engine| engine == target.engine)

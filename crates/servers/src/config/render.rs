@@ -1,12 +1,13 @@
 //! From intents to the option file of one version.
 
 mod error;
+mod names;
 mod value;
 
 use std::fmt::Write as _;
 
 use prony_model::{
-    Allocator, Baseline, BuildFacts, Config, Engine, HugePages, IntentKind, IntentValue,
+    Allocator, Baseline, BuildFacts, Config, Engine, Family, HugePages, IntentKind, IntentValue,
     OptionOrigin, ProcessSettings, RenderedOption, Transport,
 };
 use serde::{Deserialize, Serialize};
@@ -16,6 +17,7 @@ use crate::config::intents::{Intent, Rendering, Sets, Wanted};
 use crate::digest::hex_of;
 
 pub use error::{Refusal, RenderError};
+use names::{bare_name, is_reserved, normal_name};
 use value::{fill, fits, shown};
 
 /// Connections beside those of the load: for control, readiness and a look by hand.
@@ -23,9 +25,11 @@ const CONTROL_CONNECTIONS: u32 = 16;
 /// Connections are rounded up to a multiple of this, so that a few clients more or less do not
 /// make another configuration.
 const CONNECTION_STEP: u32 = 64;
-/// Connections that versions since 5.1 allow by default. Servers derive sizes of other things from
-/// this number, so that the shipped baseline never has less.
+/// Connections that versions of MySQL since 5.1, and of MariaDB, allow by default. Servers derive sizes of
+/// other things from this number, so that the shipped baseline never has less.
 const CONNECTIONS_SHIPPED: u32 = 151;
+/// The same of PostgreSQL.
+const CONNECTIONS_SHIPPED_POSTGRESQL: u32 = 100;
 /// Open tables that there is always room for, as current servers have it.
 const OPEN_TABLES_MIN: u32 = 2_000;
 /// Maximum number of open tables that every version accepts.
@@ -35,41 +39,8 @@ const OPEN_TABLES_STEP: u32 = 1_000;
 /// Files of InnoDB beside those of the dataset's tables: system tables, logs, undo.
 const FILES_BESIDE_TABLES: u32 = 100;
 
-/// Options that an instance sets itself, or that would move its files out of its folder, in the
-/// form of [`bare_name`]; their beginnings are reserved as well.
-const RESERVED: [&str; 27] = [
-    "aria_log_dir_path",
-    "basedir",
-    "bind_address",
-    "bootstrap",
-    "character_sets_dir",
-    "datadir",
-    "defaults_file",
-    "initialize_insecure",
-    "innodb_data_home_dir",
-    "innodb_log_group_home_dir",
-    "innodb_undo_directory",
-    "language",
-    "lc_messages_dir",
-    "log_error",
-    "name_resolve",
-    "networking",
-    "pid_file",
-    "plugin_dir",
-    "port",
-    "rocksdb_datadir",
-    "rocksdb_wal_dir",
-    "socket",
-    "ssl_capath",
-    "ssl_cert",
-    "ssl_key",
-    "tmpdir",
-    "user",
-];
-/// Options of their own that reserved names begin with.
-const WHOLE: [&str; 5] = ["aria", "innodb", "log", "rocksdb", "ssl"];
-/// Prefixes of the name of an option that servers take: manual, "Program Option Modifiers".
-const PREFIXES: [&str; 5] = ["loose_", "skip_", "enable_", "disable_", "maximum_"];
+/// Begin of an option that is for `initdb`, and not for the server.
+const INITDB: &str = "initdb:";
 
 /// A configuration as one version takes it. It holds no path, so that equal configurations are
 /// equal texts wherever they run.
@@ -119,12 +90,12 @@ impl Catalogue {
             rendered.add_intent(build, wanted, intent, asked)?;
         }
         for (name, value) in &config.raw {
-            let intents = self.met_by(&rendered, name, config);
+            let intents = self.met_by(&rendered, name, config, build.family);
             if !intents.is_empty() {
                 let option = name.clone();
                 return Err(RenderError::RawMeetsIntents { option, intents });
             }
-            rendered.add_raw(name, value)?;
+            rendered.add_raw(name, value, build.family)?;
         }
         Ok(rendered)
     }
@@ -132,7 +103,13 @@ impl Catalogue {
     /// The intents whose settings a raw option would replace: the one that the experiment asks for,
     /// or, for an option that several intents share, all of these. A raw option may replace a
     /// setting of the baseline that is an option of its own.
-    fn met_by(&self, rendered: &Rendered, raw: &str, config: &Config) -> Vec<String> {
+    fn met_by(
+        &self,
+        rendered: &Rendered,
+        raw: &str,
+        config: &Config,
+        family: Family,
+    ) -> Vec<String> {
         let bare = bare_name(raw);
         let mut options = rendered.options.iter();
         let Some(option) = options.find(|option| bare_name(&option.name) == bare) else {
@@ -140,7 +117,7 @@ impl Catalogue {
         };
         let sharing = |intent: &&Intent| {
             let asked = config.intents.contains_key(&intent.name);
-            let is_set = asked || intent.value_in(config.baseline).is_some();
+            let is_set = asked || intent.value_in(config.baseline, family).is_some();
             is_set && intent.adds_to(&option.name)
         };
         let shared = self.intents.intents.iter().filter(sharing);
@@ -171,7 +148,11 @@ impl Catalogue {
             .next_multiple_of(OPEN_TABLES_STEP)
             .to_string();
         let shipped = wanted.config.baseline == Baseline::Shipped;
-        let least = if shipped { CONNECTIONS_SHIPPED } else { 0 };
+        let least = match build.family {
+            _ if !shipped => 0,
+            Family::Postgresql => CONNECTIONS_SHIPPED_POSTGRESQL,
+            Family::Mysql | Family::Mariadb => CONNECTIONS_SHIPPED,
+        };
         let connections = connections.max(least).to_string();
         let mut options = Vec::new();
         let fixed = self.intents.fixed.iter();
@@ -236,7 +217,7 @@ impl Rendered {
         asked: Option<&IntentValue>,
     ) -> Result<(), RenderError> {
         let Intent { name, kind, .. } = intent;
-        let of_baseline = || intent.value_in(wanted.config.baseline);
+        let of_baseline = || intent.value_in(wanted.config.baseline, build.family);
         let Some(value) = &asked.cloned().or_else(of_baseline) else {
             return Ok(());
         };
@@ -269,7 +250,8 @@ impl Rendered {
         let (mut origin, mut why) = (OptionOrigin::Intent, format!("{name} = {text}"));
         if asked.is_none() {
             origin = OptionOrigin::Baseline;
-            why = format!("{why}, {}: {}", intent.description, intent.because);
+            let description = intent.description(build.family);
+            why = format!("{why}, {description}: {}", intent.because(build.family));
         }
         for option in options {
             let text = fill(option, value);
@@ -314,13 +296,13 @@ impl Rendered {
     }
 
     /// Adds an option word for word; it replaces what was there of the same name.
-    fn add_raw(&mut self, name: &str, value: &str) -> Result<(), RenderError> {
+    fn add_raw(&mut self, name: &str, value: &str, family: Family) -> Result<(), RenderError> {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
         let broken = name.is_empty() || !name.chars().all(plain) || value.contains(['\n', '\r']);
         if broken {
             return Err(RenderError::RawText(name.to_owned()));
         }
-        if is_reserved(name) {
+        if is_reserved(name, family) {
             return Err(RenderError::RawReserved(name.to_owned()));
         }
         self.put(RenderedOption {
@@ -339,7 +321,7 @@ impl Rendered {
     }
 
     /// The lines of an option file, with values as `quote` writes them; every group of lines is under a
-    /// comment with its origin.
+    /// comment with its origin. What the data directory was made with is a comment too.
     pub(crate) fn lines(&self, quote: impl Fn(&str) -> String) -> String {
         let mut text = String::new();
         let mut last = "";
@@ -355,10 +337,23 @@ impl Rendered {
                 last = &option.why;
             }
             let value = option.value.as_ref();
-            let value = value.map(|value| format!("={}", quote(value)));
-            let _ = writeln!(text, "{}{}", option.name, value.unwrap_or_default());
+            let of_initdb = option.name.starts_with(INITDB);
+            let quote = |value: &String| format!("={}", quote(value));
+            let value = value.map(quote).unwrap_or_default();
+            let mark = if of_initdb { "# " } else { "" };
+            let _ = writeln!(text, "{mark}{}{value}", option.name);
         }
         text
+    }
+
+    /// The words for the program that makes a data directory.
+    pub(crate) fn initdb_words(&self) -> impl Iterator<Item = String> {
+        self.options.iter().filter_map(|option| {
+            let name = option.name.strip_prefix(INITDB)?;
+            let value = option.value.iter();
+            let value = value.map(|value| format!("={value}"));
+            Some(format!("{name}{}", value.collect::<String>()))
+        })
     }
 
     /// A hash of what the server is told, without the comments and without how its process is set
@@ -385,30 +380,6 @@ fn joined(earlier: &RenderedOption, later: &RenderedOption) -> RenderedOption {
         intent: of.intent.clone(),
         why: format!("{}; {}", earlier.why, later.why),
     }
-}
-
-/// Servers take `-` and `_` for each other, ignore the case, and put up with a `loose-` in front.
-fn normal_name(name: &str) -> String {
-    let name = name.to_ascii_lowercase().replace('-', "_");
-    name.strip_prefix("loose_").unwrap_or(&name).to_owned()
-}
-
-/// True for a name of an option that is not for experiments to set. Servers take the beginning
-/// of a name for the whole of it where that is unambiguous.
-fn is_reserved(name: &str) -> bool {
-    let bare = bare_name(name);
-    let mut reserved = RESERVED.iter();
-    !WHOLE.contains(&bare.as_str()) && reserved.any(|one| one.starts_with(&bare))
-}
-
-/// The name without anything that servers take in front of it.
-fn bare_name(name: &str) -> String {
-    let normal = normal_name(name);
-    let mut bare = normal.as_str();
-    while let Some(rest) = PREFIXES.iter().find_map(|prefix| bare.strip_prefix(prefix)) {
-        bare = rest;
-    }
-    bare.to_owned()
 }
 
 #[cfg(test)]

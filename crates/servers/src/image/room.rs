@@ -45,6 +45,8 @@ const LARGEST_DEFAULT_LOG: u64 = 100 * MIB;
 const ARIA_LOG: u64 = 1024 * MIB;
 /// Bytes that a row adds to Aria's log.
 const ARIA_LOG_ROW: u64 = 300;
+/// Bytes of a row of PostgreSQL besides its values: its head, its place in the page, and padding.
+const HEAP_ROW: u64 = 40;
 /// Bytes of an entry of an index besides its columns, the key among them: half of it is room that trees
 /// leave.
 const INDEX_ENTRY: u64 = 46;
@@ -109,6 +111,15 @@ fn row_bytes(engine: Engine, schema: Schema, rendered: &Rendered) -> u64 {
     match engine {
         Engine::Innodb => values + values / 5 + indexes,
         Engine::Rocksdb => values + values / 10 + indexes,
+        // Texts have their length in front; a character has one byte, or in UTF-8 up to four.
+        Engine::Heap => {
+            let texts = schema.texts().map(|column| 4 + room(column.kind));
+            let bytes = match value(rendered, "initdb:--encoding") {
+                Some("UTF8") => 4,
+                _ => 1,
+            };
+            values.max(texts.sum::<u64>() * bytes) + HEAP_ROW + indexes
+        }
         // Rows of a fixed length, with room for the longest form of each character.
         _ => {
             let texts: u64 = schema.texts().map(|column| room(column.kind)).sum();
@@ -128,8 +139,16 @@ fn character_bytes(rendered: &Rendered) -> u64 {
     }
 }
 
-/// Bytes of InnoDB's redo log as it is configured.
+/// Bytes of InnoDB's redo log, or of PostgreSQL's WAL, as it is configured.
 fn redo_bytes(rendered: &Rendered) -> u64 {
+    if let Some(size) = value(rendered, "max_wal_size") {
+        let megabytes = size
+            .strip_suffix("MB")
+            .and_then(|size| size.parse::<u64>().ok());
+        return megabytes.map_or(LARGEST_DEFAULT_LOG, |megabytes| {
+            megabytes.saturating_mul(MIB)
+        });
+    }
     let number = |name| value(rendered, name).and_then(|text| text.parse::<u64>().ok());
     let files = number("innodb_log_files_in_group").unwrap_or(1);
     let size = number("innodb_log_file_size").map(|size| size.saturating_mul(files));
@@ -174,6 +193,7 @@ mod tests {
             ("mariadb-10.11", Engine::Myisam, 240_299_374),
             ("mariadb-10.11", Engine::Rocksdb, 245_434_946),
             ("mariadb-10.11", Engine::Aria, 398_539_116),
+            ("postgresql-18.6", Engine::Heap, 337_200_000),
         ] {
             let estimate = estimate(build, engine, 524_288);
             assert!(estimate > seen, "{build} {engine}: {estimate} < {seen}");

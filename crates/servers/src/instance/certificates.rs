@@ -70,12 +70,22 @@ impl Certificates {
         self.folder.join("ca.pem")
     }
 
-    /// The server options, with their files.
+    /// The server's certificate.
+    pub(crate) fn certificate(&self) -> PathBuf {
+        self.folder.join("server-cert.pem")
+    }
+
+    /// The key of that.
+    pub(crate) fn key(&self) -> PathBuf {
+        self.folder.join("server-key.pem")
+    }
+
+    /// The options of MySQL and MariaDB, with their files.
     pub(crate) fn options(&self) -> [(&str, PathBuf); 3] {
         [
             ("ssl-ca", self.authority()),
-            ("ssl-cert", self.folder.join("server-cert.pem")),
-            ("ssl-key", self.folder.join("server-key.pem")),
+            ("ssl-cert", self.certificate()),
+            ("ssl-key", self.key()),
         ]
     }
 

@@ -13,7 +13,7 @@ use prony_model::{StopFlag, Tls};
 use prony_wire::codes;
 
 use super::birth::{Birth, bear};
-use super::{Instance, InstanceError, LOG_LINES, allocator, preload};
+use super::{Instance, InstanceError, LOG_LINES, allocator, postgres, preload};
 use crate::admin::accounts::{self, ADMIN_USER, LOAD_USER};
 use crate::build::ServerBuild;
 use crate::build::catalogue::Shutdown;
@@ -136,9 +136,13 @@ impl Running {
     pub fn admit(&self, client: IpAddr) -> Result<(), InstanceError> {
         let limit = self.limit(STATEMENT_LIMIT);
         let encrypted = self.instance.certificates.is_some();
-        Connection::connect(&self.admin_address(), &self.admin_login(), limit)
-            .and_then(|mut admin| accounts::admit(&mut admin, client, &self.password, encrypted))
-            .map_err(|source| self.account_error(&source))
+        let refused = |source: ClientError| self.account_error(&source);
+        let admin = Connection::connect(&self.admin_address(), &self.admin_login(), limit);
+        let mut admin = admin.map_err(refused)?;
+        if admin.is_postgresql() {
+            return postgres::admit(self, &mut admin, client);
+        }
+        accounts::admit(&mut admin, client, &self.password, encrypted).map_err(refused)
     }
 
     /// The administrator.
@@ -362,7 +366,7 @@ impl Running {
         Ok(password)
     }
 
-    fn account_error(&self, source: &ClientError) -> InstanceError {
+    pub(super) fn account_error(&self, source: &ClientError) -> InstanceError {
         let task = format!("set up the accounts of {}", self.build().id);
         self.instance.failure(task, source).into()
     }

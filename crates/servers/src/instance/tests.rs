@@ -16,6 +16,8 @@ use crate::testing::{Stage, test_program};
 fn build(stage: &Stage, script: &str, bootstrap: Bootstrap) -> ServerBuild {
     stage.write("server.sh", script);
     stage.write("build/template/mysql/user.frm", "table");
+    // A test may make several of them.
+    let _ = fs::remove_file(stage.path("build/server"));
     symlink(test_program("server"), stage.path("build/server")).unwrap();
     ServerBuild {
         id: "it".into(),
@@ -27,6 +29,7 @@ fn build(stage: &Stage, script: &str, bootstrap: Bootstrap) -> ServerBuild {
             engine_options: BTreeMap::new(),
             lacks: Vec::new(),
             caution: None,
+            compiled: None,
             no_valgrind: None,
         },
         version_text: "8.0.31".into(),
@@ -82,6 +85,87 @@ fn a_server_for_the_network_listens_on_loopback_until_an_address_is_named() {
     assert!(
         config.contains("bind-address=127.0.0.1\nskip-name-resolve\n"),
         "{config}"
+    );
+}
+
+/// An instance of a server of PostgreSQL.
+fn postgresql(stage: &Stage, transport: Transport, tls: bool) -> Result<Instance, InstanceError> {
+    let mut build = build(stage, "", Bootstrap::InitializeInsecure);
+    build.facts.family = Family::Postgresql;
+    let rendered = Rendered {
+        options: Vec::new(),
+        transport,
+        tls,
+        ..rendered()
+    };
+    Instance::create(&stage.roots, &stage.launcher, &build, &rendered)
+}
+
+fn read(instance: &Instance, name: &str) -> String {
+    fs::read_to_string(instance.path(name)).unwrap()
+}
+
+#[test]
+fn only_the_load_logs_in_to_postgresql_over_tcp() {
+    let stage = Stage::with_clients(&[]);
+    let mut instance = postgresql(&stage, Transport::Socket, false).unwrap();
+    instance.take_port().unwrap();
+    assert_eq!(read(&instance, "pg_hba.conf"), "local all all trust\n");
+    let config = read(&instance, "postgresql.conf");
+    assert!(config.contains("listen_addresses = ''\n"), "{config}");
+    let longest = instance.socket();
+
+    let mut instance = postgresql(&stage, Transport::Tcp, false).unwrap();
+    instance.take_port().unwrap();
+    assert_eq!(
+        read(&instance, "pg_hba.conf"),
+        "local all all trust\nhost prony prony 127.0.0.1/32 md5\n"
+    );
+    let port = instance.listens_on.unwrap().port();
+    let config = read(&instance, "postgresql.conf");
+    let expected = format!("listen_addresses = '127.0.0.1'\nport = {port}\n");
+    assert!(config.ends_with(&expected), "{config}");
+    let name = format!(".s.PGSQL.{port}");
+    assert_eq!(instance.socket(), instance.path(&name));
+    assert_eq!(
+        longest.file_name().unwrap().len(),
+        name.len(),
+        "a path that fits before it has a port fits after"
+    );
+}
+
+#[test]
+fn postgresql_encrypts_over_tcp_and_never_over_its_socket() {
+    let stage = Stage::with_clients(&[]);
+    let mut instance = postgresql(&stage, Transport::Tcp, true).unwrap();
+    instance.take_port().unwrap();
+    let accounts = read(&instance, "pg_hba.conf");
+    let expected = "hostssl prony prony 127.0.0.1/32 md5\n";
+    assert!(accounts.ends_with(expected), "{accounts}");
+    let config = stage.redact(&read(&instance, "postgresql.conf"));
+    for line in ["ssl_cert_file = '", "ssl_key_file = '"] {
+        assert!(config.contains(line), "{line}: {config}");
+    }
+    let refused = postgresql(&stage, Transport::Socket, true).unwrap_err();
+    let message = refused.to_string();
+    assert!(
+        message.contains("no connections over unix sockets"),
+        "{message}"
+    );
+}
+
+#[test]
+fn postgresql_for_the_network_admits_one_host() {
+    let stage = Stage::with_clients(&[]);
+    let instance = postgresql(&stage, Transport::Network, true).unwrap();
+    let named = "127.0.0.2".parse().unwrap();
+    let mut instance = instance.listening_on(&stage.roots, named).unwrap();
+    instance.take_port().unwrap();
+    assert_eq!(read(&instance, "pg_hba.conf"), "local all all trust\n");
+    postgres::write_accounts(&instance, Some("::7".parse().unwrap())).unwrap();
+    assert_eq!(
+        read(&instance, "pg_hba.conf"),
+        "local all all trust\nhostssl prony prony ::7/128 md5\n"
     );
 }
 

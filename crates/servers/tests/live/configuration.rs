@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use crate::{LIMIT, live};
 
 /// The builds that are told every value, one for each series.
-const SERIES: [&str; 13] = [
+const SERIES: [&str; 24] = [
     "mysql-4.1.13",
     "mysql-5.0.21",
     "mysql-5.5.34",
@@ -30,11 +30,22 @@ const SERIES: [&str; 13] = [
     "mariadb-10.11",
     "mariadb-11.4.5",
     "mariadb-11.8",
+    "postgresql-9.5.3",
+    "postgresql-9.6.24",
+    "postgresql-10.23",
+    "postgresql-11.22",
+    "postgresql-12.22",
+    "postgresql-13.23",
+    "postgresql-14.24",
+    "postgresql-15.19",
+    "postgresql-16.15",
+    "postgresql-17.11",
+    "postgresql-18.6",
 ];
 
 /// Values for intents that take any number or word. The first are small, because servers write
 /// their logs in full; the others are what users might ask for.
-const VALUES: [(&str, &[&str]); 29] = [
+const VALUES: [(&str, &[&str]); 32] = [
     ("buffer_pool", &["64M", "200M", "1G"]),
     ("buffer_pool_instances", &["1", "2"]),
     ("key_buffer", &["8M", "100M"]),
@@ -64,13 +75,16 @@ const VALUES: [(&str, &[&str]); 29] = [
     ("rocksdb_level_multiplier", &["8", "20"]),
     ("rocksdb_file_size", &["16M", "256M"]),
     ("rocksdb_jobs", &["1", "4"]),
+    ("flush_at_commit", &["0", "1", "2"]),
+    ("parallel_query", &["0", "2"]),
+    ("io_concurrency", &["0", "16"]),
 ];
 
 /// Intents that other tests cover: they need certificates, or do not reach the server's options.
 const ELSEWHERE: [&str; 3] = ["tls", "allocator", "huge_pages"];
 
 /// Options that no variable shows as they were told.
-const UNSEEN: [&str; 9] = [
+const UNSEEN: [&str; 10] = [
     // Cut into as many pieces as the pool has parts.
     "innodb_buffer_pool_chunk_size",
     "plugin_load_add",
@@ -81,6 +95,7 @@ const UNSEEN: [&str; 9] = [
     "skip_log_bin",
     "binlog_row_event_max_size",
     "optimizer_switch",
+    "initdb:__locale",
 ];
 
 /// Variables that the baseline can't make equal, although all servers of the comparison have them.
@@ -94,13 +109,22 @@ const SETS: usize = 3;
 
 #[test]
 fn every_build_takes_its_baseline_and_is_then_equal_to_all_others() {
+    equal_with_the_baseline(&[Engine::Innodb, Engine::Rocksdb]);
+}
+
+#[test]
+fn every_build_of_postgresql_takes_its_baseline_and_is_then_equal_to_all_others() {
+    equal_with_the_baseline(&[Engine::Heap]);
+}
+
+fn equal_with_the_baseline(engines: &[Engine]) {
     if !live() {
         return;
     }
     let servers = Servers::new();
     let table = VariableTable::embedded().unwrap();
     let mut wrong = Vec::new();
-    for engine in [Engine::Innodb, Engine::Rocksdb] {
+    for &engine in engines {
         let mut told = Vec::new();
         for entry in servers.catalogue.entries() {
             let facts = entry.facts();
@@ -153,6 +177,11 @@ fn mariadb_takes_every_value_that_it_can_honour() {
     every_value(Family::Mariadb);
 }
 
+#[test]
+fn postgresql_takes_every_value_that_it_can_honour() {
+    every_value(Family::Postgresql);
+}
+
 fn every_value(family: Family) {
     if !live() {
         return;
@@ -161,12 +190,9 @@ fn every_value(family: Family) {
     let mut wrong = Vec::new();
     let series = SERIES.map(|id| servers.catalogue.get(id).unwrap().facts());
     for facts in series.iter().filter(|facts| facts.family == family) {
-        let rocks = facts.engines.contains(&Engine::Rocksdb);
-        let engine = if rocks {
-            Engine::Rocksdb
-        } else {
-            Engine::Innodb
-        };
+        let has = |engine: &Engine| facts.engines.contains(engine);
+        let engines = [Engine::Rocksdb, Engine::Innodb, Engine::Heap];
+        let engine = engines.into_iter().find(has).unwrap();
         for set in 0..SETS {
             let config = config(&servers.catalogue, facts, engine, set);
             match servers.told(facts, engine, &config) {
@@ -278,15 +304,20 @@ impl Servers {
         let mut instance = Instance::create(&roots, &self.launcher, &build, rendered)?;
         instance.bootstrap(&stop)?;
         let server = instance.start(&stop)?;
-        let login = server.admin_login();
-        let mut connection = Connection::connect(&server.address(), &login, LIMIT).unwrap();
-        let answer = connection.query("SHOW GLOBAL VARIABLES").unwrap();
+        let (address, login) = (server.address(), server.admin_login());
+        let mut connection = Connection::connect(&address, &login, LIMIT).unwrap();
+        let answer = connection.query(if connection.is_postgresql() {
+            "SHOW ALL"
+        } else {
+            "SHOW GLOBAL VARIABLES"
+        });
+        let answer = answer.unwrap();
         drop(connection);
         server.stop(LIMIT).unwrap();
         let pair = |row: Vec<Option<String>>| {
             let mut row = row.into_iter().map(Option::unwrap_or_default);
             (
-                row.next().unwrap_or_default(),
+                row.next().unwrap_or_default().to_ascii_lowercase(),
                 row.next().unwrap_or_default(),
             )
         };
@@ -322,7 +353,7 @@ impl Told {
             }
             let told = told(option);
             match effective(&name, &self.variables) {
-                Some(got) if same(&told, &plain(got)) => None,
+                Some(got) if same(&whole(&name, &told), &whole(&name, &plain(got))) => None,
                 Some(got) => Some(format!("{}: {name}: told {told}, got {got}", self.id)),
                 None => Some(format!("{}: {name}: no such variable", self.id)),
             }
@@ -336,6 +367,8 @@ fn effective<'a>(name: &str, variables: &'a BTreeMap<String, String>) -> Option<
     let names: &[&str] = match name {
         "transaction_isolation" => &["transaction_isolation", "tx_isolation"],
         "default_storage_engine" => &["default_storage_engine", "storage_engine", "table_type"],
+        "initdb:__encoding" => &["server_encoding"],
+        "initdb:__data_checksums" | "initdb:__no_data_checksums" => &["data_checksums"],
         name => &[name],
     };
     names
@@ -346,21 +379,45 @@ fn effective<'a>(name: &str, variables: &'a BTreeMap<String, String>) -> Option<
 
 fn told(option: &RenderedOption) -> String {
     match (option.name.as_str(), &option.value) {
+        ("initdb:--no-data-checksums", _) => "0".to_owned(),
         // The name of a file turns it on.
         ("log-bin", _) | (_, None) => "1".to_owned(),
         (_, Some(value)) => plain(value),
     }
 }
 
-/// A value in one spelling.
+/// A value in one spelling: sizes in bytes, times in milliseconds.
 fn plain(value: &str) -> String {
     if let Ok(number) = value.parse::<f64>() {
+        return number.to_string();
+    }
+    let units = [
+        ("kB", 1_024.0),
+        ("MB", 1_048_576.0),
+        ("GB", 1_073_741_824.0),
+        ("ms", 1.0),
+        ("s", 1_000.0),
+        ("min", 60_000.0),
+    ];
+    let number = units.iter().find_map(|(unit, factor)| {
+        let number: f64 = value.strip_suffix(unit)?.parse().ok()?;
+        Some(number * factor)
+    });
+    if let Some(number) = number {
         return number.to_string();
     }
     match value.to_ascii_lowercase().as_str() {
         "on" | "true" | "yes" => "1".to_owned(),
         "off" | "false" | "no" => "0".to_owned(),
         other => other.to_owned(),
+    }
+}
+
+/// The log of PostgreSQL is in files of 16M, and some versions count these.
+fn whole(name: &str, value: &str) -> String {
+    match (name, value.parse::<f64>()) {
+        ("max_wal_size" | "min_wal_size", Ok(bytes)) => (bytes / 16_777_216.0).floor().to_string(),
+        _ => value.to_owned(),
     }
 }
 

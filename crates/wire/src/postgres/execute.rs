@@ -231,7 +231,9 @@ mod tests {
             let other: Vec<_> = texts.iter().map(|_| PostgresParam::Text(50)).collect();
             let mut appended = b"before".to_vec();
             PostgresExecute::new(&other).unwrap().append_with(&mut appended, id, |out| {
-                texts.iter().for_each(|text| append_value(out, text.as_bytes()));
+                for text in &texts {
+                    append_value(out, text.as_bytes());
+                }
             });
             prop_assert_eq!(&appended[6..], expected.as_slice());
             let name = statement_name(id);

@@ -4,6 +4,9 @@
 //! copied, into a buffer of fixed size, so that a stream reads alike however it is split. Nothing is
 //! allocated.
 
+#[cfg(test)]
+mod tests;
+
 use super::{POSTGRES_HEADER_SIZE, read_header};
 use crate::{Progress, Tally, WireError};
 
@@ -100,7 +103,7 @@ impl PostgresSkimmer {
                 rest = self.take_whole(rest)?;
             }
             if self.done {
-                let consumed = bytes.len() - rest.len();
+                let consumed = bytes.len() - after_asides(rest).len();
                 return Ok(Progress::Done { consumed });
             }
             match self.take_piece(rest)? {
@@ -146,6 +149,7 @@ impl PostgresSkimmer {
                 return Ok(None);
             }
             (piece.tag, piece.left) = read_header(piece.header)?;
+            check_tag(piece.tag)?;
             piece.kept = 0;
         }
         let (now, after) = rest.split_at(piece.left.min(rest.len()));
@@ -168,20 +172,17 @@ impl PostgresSkimmer {
     /// A message is complete. `content` is all of it, or as much as is kept of those that are read.
     #[inline]
     fn end_message(&mut self, tag: u8, content: &[u8]) -> Result<(), WireError> {
+        check_tag(tag)?;
         self.tally.packets += 1;
         match tag {
             b'Z' => self.done = true,
-            b'C' => self.tally.affected = self.tally.affected.saturating_add(affected(content)),
+            // After a refusal nothing changes.
+            b'C' if self.refused == 0 => {
+                self.tally.affected = self.tally.affected.saturating_add(affected(content));
+            }
             b'D' => self.tally.rows += 1,
             b'E' => self.refuse(content),
-            // ParseComplete, BindComplete, CloseComplete, columns, no columns, parameters, an empty
-            // query, a portal with rows left, and what can come at any time: notices, changed
-            // settings, notifications.
-            b'1' | b'2' | b'3' | b'T' | b'n' | b't' | b'I' | b's' | b'N' | b'S' | b'A' => {}
-            byte => {
-                let packet = "message";
-                return Err(WireError::UnexpectedByte { packet, byte });
-            }
+            _ => {}
         }
         Ok(())
     }
@@ -192,7 +193,36 @@ impl PostgresSkimmer {
         self.head[..count].copy_from_slice(&content[..count]);
         // Never 0, which would be no refusal.
         self.refused = count.max(1);
-        self.done = Refused::read(content).is_fatal;
+        self.done = Refused::read(&self.head[..count]).is_fatal;
+    }
+}
+
+/// Bytes after the whole messages at the front that answer nothing and can come between answers: notices,
+/// changed settings, notifications.
+#[inline]
+fn after_asides(mut rest: &[u8]) -> &[u8] {
+    while let Some(header) = rest.first_chunk()
+        && let Ok((b'N' | b'S' | b'A', length)) = read_header(*header)
+        && let Some(after) = rest.get(POSTGRES_HEADER_SIZE + length..)
+    {
+        rest = after;
+    }
+    rest
+}
+
+/// Refuses messages that have no place in an answer, before they are whole.
+#[inline]
+const fn check_tag(tag: u8) -> Result<(), WireError> {
+    match tag {
+        // What is counted; ParseComplete, BindComplete, CloseComplete, columns, no columns, parameters, an
+        // empty query, a portal with rows left; and what can come at any time: notices, changed settings,
+        // notifications.
+        b'Z' | b'C' | b'D' | b'E' | b'1' | b'2' | b'3' | b'T' | b'n' | b't' | b'I' | b's'
+        | b'N' | b'S' | b'A' => Ok(()),
+        byte => {
+            let packet = "message";
+            Err(WireError::UnexpectedByte { packet, byte })
+        }
     }
 }
 
@@ -238,160 +268,5 @@ impl<'a> Refused<'a> {
             rest = next.get(1..).unwrap_or_default();
         }
         refused
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn message(tag: u8, content: &[u8]) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        let start = super::super::begin_message(&mut bytes, tag);
-        bytes.extend_from_slice(content);
-        super::super::finish_message(&mut bytes, start);
-        bytes
-    }
-
-    fn ready() -> Vec<u8> {
-        message(b'Z', b"I")
-    }
-
-    fn refusal(severity: &str, text: &str) -> Vec<u8> {
-        let fields = format!("S{severity}\0V{severity}\0C40P01\0M{text}\0Fdeadlock.c\0\0");
-        message(b'E', fields.as_bytes())
-    }
-
-    fn whole(bytes: &[u8]) -> PostgresSkimmer {
-        let mut skimmer = PostgresSkimmer::default();
-        skimmer.start();
-        let consumed = bytes.len();
-        assert_eq!(skimmer.feed(bytes), Ok(Progress::Done { consumed }));
-        skimmer
-    }
-
-    /// Answers of each kind, with their rows and changes.
-    fn answers() -> Vec<(Vec<u8>, u64, u64)> {
-        let row = message(b'D', b"\0\x01\0\0\0\x04\0\0\0\x07");
-        let long = message(b'D', &[7; 3000]);
-        let notice = message(b'N', b"SWARNING\0C25P01\0Mno transaction\0\0");
-        let columns = message(
-            b'T',
-            b"\0\x01id\0\0\0\x40\0\0\x01\0\0\0\x17\0\x04\xff\xff\xff\xff\0\0",
-        );
-        let tag = |text: &[u8]| message(b'C', text);
-        vec![
-            (
-                [message(b'2', b""), row.clone(), tag(b"SELECT 1\0"), ready()].concat(),
-                1,
-                0,
-            ),
-            (
-                [columns, row.clone(), long, row, tag(b"SELECT 3\0"), ready()].concat(),
-                3,
-                0,
-            ),
-            ([tag(b"UPDATE 12\0"), ready()].concat(), 0, 12),
-            ([tag(b"INSERT 0 3\0"), ready()].concat(), 0, 3),
-            ([tag(b"DELETE 0\0"), ready()].concat(), 0, 0),
-            ([notice, tag(b"COMMIT\0"), ready()].concat(), 0, 0),
-            ([message(b'I', b""), ready()].concat(), 0, 0),
-        ]
-    }
-
-    #[test]
-    fn rows_and_changes_are_counted() {
-        for (bytes, rows, affected) in answers() {
-            let tally = whole(&bytes).tally();
-            assert_eq!((tally.rows, tally.affected), (rows, affected), "{bytes:?}");
-        }
-    }
-
-    #[test]
-    fn a_refusal_is_kept_until_the_server_is_ready() {
-        let bytes = [refusal("ERROR", "deadlock detected"), ready()].concat();
-        let skimmer = whole(&bytes);
-        let expected = Refused {
-            code: b"40P01",
-            message: b"deadlock detected",
-            is_fatal: false,
-        };
-        assert_eq!(skimmer.refused(), Some(expected));
-        let long = "x".repeat(2000);
-        let skimmer = whole(&[refusal("ERROR", &long), ready()].concat());
-        let refused = skimmer.refused().unwrap();
-        assert_eq!(refused.code, b"40P01");
-        assert!(refused.message.len() > 500);
-    }
-
-    #[test]
-    fn a_fatal_refusal_ends_the_answer() {
-        let skimmer = whole(&refusal("FATAL", "terminating connection"));
-        assert!(skimmer.refused().unwrap().is_fatal);
-    }
-
-    #[test]
-    fn messages_without_a_place_in_answers_are_errors() {
-        for tag in *b"RKGHWdc0\xff" {
-            let error = PostgresSkimmer::default()
-                .feed(&message(tag, b"...."))
-                .unwrap_err();
-            assert!(matches!(error, WireError::UnexpectedByte { .. }), "{tag}");
-        }
-        assert!(PostgresSkimmer::default().feed(b"D\0\0\0\x03").is_err());
-    }
-
-    #[test]
-    fn the_next_answer_begins_with_nothing() {
-        let mut skimmer = whole(&[refusal("ERROR", "no"), ready()].concat());
-        skimmer.start();
-        assert_eq!(skimmer.refused(), None);
-        let bytes = ready();
-        assert_eq!(
-            skimmer.feed(&[&bytes[..], b"more"].concat()),
-            Ok(Progress::Done { consumed: 6 })
-        );
-        assert_eq!(skimmer.tally().packets, 1);
-    }
-
-    #[test]
-    fn answers_read_alike_however_they_are_split() {
-        let mut all: Vec<Vec<u8>> = answers().into_iter().map(|(bytes, ..)| bytes).collect();
-        all.push(
-            [
-                refusal("ERROR", "deadlock detected"),
-                message(b'C', b"X\0"),
-                ready(),
-            ]
-            .concat(),
-        );
-        for bytes in all {
-            let expected = whole(&bytes);
-            for first in 0..=bytes.len() {
-                for second in first..=bytes.len().min(first + 40) {
-                    let mut skimmer = PostgresSkimmer::default();
-                    for part in [&bytes[..first], &bytes[first..second], &bytes[second..]] {
-                        skimmer.feed(part).unwrap();
-                    }
-                    assert_eq!(skimmer.tally(), expected.tally());
-                    assert_eq!(skimmer.refused(), expected.refused());
-                    assert!(skimmer.done);
-                }
-            }
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn no_bytes_panic(parts in proptest::collection::vec(any::<Vec<u8>>(), 0..9)) {
-            let mut skimmer = PostgresSkimmer::default();
-            for part in parts {
-                if skimmer.feed(&part).is_err() {
-                    break;
-                }
-            }
-        }
     }
 }

@@ -12,7 +12,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-use crate::conversation::all;
+use crate::conversation::of_mysql;
 use crate::damage::{MARKS, damage, damaged};
 use crate::walk::{exchanges, packets, skimmed};
 
@@ -21,13 +21,13 @@ const SIZE_MAX: usize = 10_000;
 
 /// Recorded answers for the skimmer, each once.
 static ANSWERS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
-    let answers = all().into_iter().flat_map(|(_, it)| skimmed(&it));
+    let answers = of_mysql().into_iter().flat_map(|(_, it)| skimmed(&it));
     distinct(answers.map(|exchange| exchange.answer))
 });
 
 /// Recorded packets of servers, each once.
 static PACKETS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
-    let answers = all().into_iter().flat_map(|(_, it)| exchanges(&it));
+    let answers = of_mysql().into_iter().flat_map(|(_, it)| exchanges(&it));
     distinct(answers.flat_map(|exchange| packets(&exchange.answer)))
 });
 

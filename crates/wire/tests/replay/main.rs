@@ -10,5 +10,6 @@ mod conversation;
 #[path = "../support/damage.rs"]
 mod damage;
 mod damaged;
+mod postgres;
 mod recorded;
 mod walk;

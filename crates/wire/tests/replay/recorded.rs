@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use prony_wire::{HEADER_SIZE, PAYLOAD_MAX, Progress, Skimmer, split_frame};
 
-use crate::conversation::{Speaker, all, parse, to_text};
+use crate::conversation::{Speaker, of_mysql, parse, to_text};
 use crate::walk::{Content, Exchange, describe, exchanges, read, skimmed};
 
 /// Builds and conversations that must be there: without them the other tests see nothing.
@@ -19,7 +19,7 @@ const BUILDS: [&str; 6] = [
 
 #[test]
 fn what_was_said() {
-    let conversations = all();
+    let conversations = of_mysql();
     for build in BUILDS {
         let mut text = String::new();
         for (_, conversation) in conversations.iter().filter(|(of, _)| of == build) {
@@ -34,7 +34,7 @@ fn what_was_said() {
 
 #[test]
 fn the_values_of_rows() {
-    for (build, conversation) in all() {
+    for (build, conversation) in of_mysql() {
         if conversation.name != "statements" {
             continue;
         }
@@ -113,7 +113,7 @@ fn places(bytes: &[u8]) -> Vec<usize> {
 #[test]
 fn the_skimmer_counts_alike_however_bytes_are_cut() {
     let mut answers = 0;
-    for (build, conversation) in all() {
+    for (build, conversation) in of_mysql() {
         for exchange in skimmed(&conversation) {
             let expected = Content {
                 rows: Vec::new(),
@@ -139,7 +139,7 @@ fn the_skimmer_counts_alike_however_bytes_are_cut() {
 
 #[test]
 fn an_answer_cut_short_is_never_done() {
-    for (_, conversation) in all() {
+    for (_, conversation) in of_mysql() {
         for exchange in skimmed(&conversation) {
             for place in places(&exchange.answer) {
                 if place < exchange.answer.len() {
@@ -153,7 +153,7 @@ fn an_answer_cut_short_is_never_done() {
 
 #[test]
 fn a_frame_cut_short_is_none() {
-    for (_, conversation) in all() {
+    for (_, conversation) in of_mysql() {
         for exchange in exchanges(&conversation) {
             let mut rest = exchange.answer.as_slice();
             while let Some((frame, after)) = split_frame(rest) {
@@ -171,7 +171,7 @@ fn a_frame_cut_short_is_none() {
 /// Files are as the recorder writes them.
 #[test]
 fn the_format_reads_back() {
-    for (_, conversation) in all() {
+    for (_, conversation) in of_mysql() {
         assert_eq!(conversation.turns[0].speaker, Speaker::Server);
         let conversations = [conversation];
         assert_eq!(parse(&to_text("two\nlines", &conversations)), conversations);

@@ -55,22 +55,37 @@ pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../wire/tests/conversations")
 }
 
-/// All recorded conversations, with the name of the server build.
-pub fn all() -> Vec<(String, Conversation)> {
+/// All recorded conversations with MySQL and MariaDB, with the name of the server build.
+pub fn of_mysql() -> Vec<(String, Conversation)> {
+    of_builds(|build| !is_postgres(build))
+}
+
+/// Those with PostgreSQL.
+pub fn of_postgres() -> Vec<(String, Conversation)> {
+    of_builds(is_postgres)
+}
+
+fn is_postgres(build: &str) -> bool {
+    build.starts_with("postgresql")
+}
+
+fn of_builds(wanted: impl Fn(&str) -> bool) -> Vec<(String, Conversation)> {
     let mut files: Vec<PathBuf> = fs::read_dir(folder())
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "txt"))
         .collect();
     files.sort();
+    let build = |path: &Path| path.file_stem().unwrap().to_str().unwrap().to_owned();
     files
         .iter()
+        .filter(|path| wanted(&build(path)))
         .flat_map(|path| {
-            let build = path.file_stem().unwrap().to_str().unwrap();
+            let build = build(path);
             let text = fs::read_to_string(path).unwrap();
             parse(&text)
                 .into_iter()
-                .map(move |conversation| (build.to_owned(), conversation))
+                .map(move |conversation| (build.clone(), conversation))
         })
         .collect()
 }

@@ -26,7 +26,9 @@ pub enum Damage {
 }
 
 /// Bytes that mean something.
-pub const MARKS: [u8; 8] = [0, 1, 0xfa, 0xfb, 0xfc, 0xfd, 0xfe, 0xff];
+pub const MARKS: [u8; 14] = [
+    0, 1, 0xfa, 0xfb, 0xfc, 0xfd, 0xfe, 0xff, b'C', b'D', b'E', b'N', b'Z', 4,
+];
 
 pub fn damage() -> impl Strategy<Value = Damage> {
     let at = any::<Index>;

@@ -1,7 +1,8 @@
 //! Against fake servers: each is a thread that plays one side of one conversation.
 
-use prony_model::Family;
 use std::thread;
+
+use prony_model::{ErrorCode, Family};
 
 use super::*;
 use crate::testing::{NATIVE, OK, Peer, connect, connect_over_tcp, open};
@@ -25,9 +26,11 @@ fn refusals_keep_the_servers_words() {
             peer.say(packet);
         });
         match connection.unwrap_err() {
-            ClientError::Server { code, .. } if !greets => assert_eq!(code, expected),
+            ClientError::Server { code, .. } if !greets => {
+                assert_eq!(code, ErrorCode::from(expected));
+            }
             error @ ClientError::Login { code, .. } if greets => {
-                assert_eq!(code, expected);
+                assert_eq!(code, ErrorCode::from(expected));
                 let shown = error.to_string();
                 for word in [
                     "`prony`",
@@ -146,10 +149,9 @@ fn prepares() {
     let prepared = connection.prepare("SELECT k FROM t WHERE id = ?").unwrap();
     assert_eq!((prepared.id, prepared.params, prepared.columns), (9, 1, 1));
     assert_eq!(connection.prepare("DO 1").unwrap().id, 10);
-    assert!(matches!(
-        connection.prepare("BEGIN"),
-        Err(ClientError::Server { code: 1295, .. })
-    ));
+    assert!(
+        matches!(connection.prepare("BEGIN"), Err(ClientError::Server { code, .. }) if code.as_str() == "1295")
+    );
     server.join().unwrap();
 }
 
@@ -161,10 +163,9 @@ fn a_refused_statement_leaves_the_connection_usable() {
         peer.hear();
         peer.say(OK);
     });
-    assert!(matches!(
-        connection.query("SELEC"),
-        Err(ClientError::Server { code: 1064, .. })
-    ));
+    assert!(
+        matches!(connection.query("SELEC"), Err(ClientError::Server { code, .. }) if code.as_str() == "1064")
+    );
     connection.query("DO 1").unwrap();
     server.join().unwrap();
 }
@@ -220,7 +221,7 @@ fn a_server_is_asked_to_stop() {
     });
     let error = connection.unwrap().shutdown().unwrap_err();
     assert!(
-        matches!(error, ClientError::Server { code: 1227, .. }),
+        matches!(error, ClientError::Server { code, .. } if code.as_str() == "1227"),
         "{error}"
     );
     server.join().unwrap();
@@ -255,10 +256,7 @@ fn rows_are_sent_when_the_server_asks_for_them() {
         .unwrap();
     assert_eq!(answer.affected, 3);
     let refused = connection.load_rows(sql, &mut |_| panic!("nobody asked"));
-    assert!(matches!(
-        refused,
-        Err(ClientError::Server { code: 1148, .. })
-    ));
+    assert!(matches!(refused, Err(ClientError::Server { code, .. }) if code.as_str() == "1148"));
     connection.query("DO 1").unwrap();
     server.join().unwrap();
 }

@@ -179,7 +179,7 @@ fn refusals_tell_how_far_it_came() {
     let crowded = framed(0, &[b"\xff\x10\x04Too many connections"]);
     let mut refused = opening("", &STATEMENTS);
     let error = refusal(&mut refused, &[&crowded]);
-    assert!(matches!(error, ClientError::Server { code: 1040, .. }));
+    assert!(matches!(error, ClientError::Server { code, .. } if code.as_str() == "1040"));
     assert!(
         error
             .to_string()
@@ -191,7 +191,7 @@ fn refusals_tell_how_far_it_came() {
     let greeting = framed(0, &[&greeting(0xf7, NATIVE)]);
     let denied = framed(2, &[b"\xff\x15\x04#28000Access denied"]);
     let error = refusal(&mut opening("", &STATEMENTS), &[&greeting, &denied]);
-    assert!(matches!(error, ClientError::Login { code: 1045, .. }));
+    assert!(matches!(error, ClientError::Login { code, .. } if code.as_str() == "1045"));
 
     let accepted = framed(2, &[OK]);
     let prepared = framed(1, &[PREPARED, DEFINITION, EOF, DEFINITION, EOF]);
@@ -199,7 +199,7 @@ fn refusals_tell_how_far_it_came() {
     let before = [&greeting[..], &accepted, &prepared];
     let mut refused = opening("", &STATEMENTS);
     let error = refusal(&mut refused, &[&before[..], &[&unknown]].concat());
-    assert!(matches!(error, ClientError::Server { code: 1146, .. }));
+    assert!(matches!(error, ClientError::Server { code, .. } if code.as_str() == "1146"));
     assert!(
         error
             .to_string()

@@ -38,7 +38,7 @@ impl RowEncoder {
     }
 
     /// Appends what stands before the first row.
-    pub(super) fn begin(&self, out: &mut Vec<u8>) {
+    pub(super) fn begin(out: &mut Vec<u8>) {
         out.extend_from_slice(SIGNATURE);
     }
 
@@ -74,7 +74,7 @@ mod tests {
             texts: vec![b"ab".to_vec(), Vec::new()],
         };
         let mut out = Vec::new();
-        encoder.begin(&mut out);
+        RowEncoder::begin(&mut out);
         encoder.append(&mut out, &row);
         let expected = [
             &b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0"[..],

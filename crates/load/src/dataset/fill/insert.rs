@@ -193,10 +193,8 @@ impl<'a> Filler<'a> {
         let mut more = |out: &mut Vec<u8>| {
             let first = source.next;
             let start = out.len();
-            if let Some(encoder) = &encoder
-                && !begun
-            {
-                encoder.begin(out);
+            if encoder.is_some() && !begun {
+                RowEncoder::begin(out);
             }
             while out.len() - start < PACKET_SIZE
                 && !halt.requested()

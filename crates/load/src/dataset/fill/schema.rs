@@ -107,7 +107,7 @@ pub(super) fn create_indexes(dataset: &Dataset, engine: Engine, table: u32) -> S
 pub(super) fn foreign_keys(dataset: &Dataset, engine: Engine) -> Vec<(String, String)> {
     let parts = dataset.parts();
     let mut statements = Vec::new();
-    if !matches!(engine, Engine::Innodb | Engine::Heap) || !dataset.indexes {
+    if !engine.keeps_foreign_keys() || !dataset.indexes {
         return statements;
     }
     for (set, part) in (0..dataset.tables).flat_map(|set| parts.iter().map(move |part| (set, part)))

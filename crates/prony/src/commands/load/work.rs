@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use prony_lab::{AdHoc, Tables};
 use prony_model::{
-    Address, Backend, BuildFacts, ClientGroup, Config, Dataset, External, Groups, Length, Pace,
-    PasswordSource, PlacementRule, Step, Target, Think, Timing, Tls, Transport, Version,
+    Address, Backend, BuildFacts, ClientGroup, Config, Dataset, External, Family, Groups, Length,
+    Pace, PasswordSource, PlacementRule, Step, Target, Think, Timing, Tls, Transport, Version,
     WantedPlacement, Workload,
 };
 use prony_plan::{BadArgument, parse_intent, workload_on};
@@ -72,12 +72,21 @@ fn target(args: &LoadArgs, catalogue: &Catalogue) -> Result<Target, Failure> {
         Some(external) => external.address.to_string(),
         None => build.id.clone(),
     };
+    let engine = (args.work.engine).unwrap_or_else(|| build.family.usual_engine());
+    if !build.engines.contains(&engine) {
+        let known: Vec<_> = build.engines.iter().map(|engine| engine.name()).collect();
+        let message = format!("{name} has no storage engine `{engine}`");
+        return Err(Failure::new(ExitStatus::Usage, message).with_hint(format!(
+            "write --engine with one that it has: {}",
+            known.join(", ")
+        )));
+    }
     let facts = catalogue.intent_facts();
     let intents = server.set.iter().map(|text| parse_intent(text, &facts));
     let intents = intents.collect::<Result<BTreeMap<_, _>, _>>();
     Ok(Target {
         name,
-        engine: (args.work.engine).unwrap_or_else(|| build.family.usual_engine()),
+        engine,
         build,
         config: Config {
             intents: intents.map_err(usage)?,
@@ -106,11 +115,17 @@ fn external(args: &LoadArgs) -> Result<Option<External>, Failure> {
         (None, Some(path)) => PasswordSource::File(path.clone()),
         (None, None) => PasswordSource::None,
     };
+    let is_socket = matches!(address, Address::Unix(_));
+    if is_socket && server.family == Family::Postgresql && server.tls != TlsArg::Off {
+        let message = "PostgreSQL encrypts no connections over unix sockets";
+        return Err(Failure::new(ExitStatus::Usage, message)
+            .with_hint("leave --tls out, or use an address and port"));
+    }
     let tls = match (server.tls, &server.tls_ca) {
         (TlsArg::Off, None) => Tls::Off,
         (TlsArg::Required, None) => Tls::Required,
         (TlsArg::VerifyCa, Some(ca)) => Tls::VerifyCa(ca.clone()),
-        (TlsArg::VerifyFull, Some(_)) if matches!(address, Address::Unix(_)) => {
+        (TlsArg::VerifyFull, Some(_)) if is_socket => {
             let message = "--tls verify-full needs an address that a certificate can name";
             return Err(Failure::new(ExitStatus::Usage, message).with_hint(
                 "a socket has no address: use --tls verify-ca, or an address and port",

@@ -9,8 +9,7 @@ use prony_model::{
 use prony_plan::{Assumptions, backlogs_ms, predicted_block_ms, predicted_ms};
 
 use super::accuracy::accuracy;
-use super::pace;
-use super::shared;
+use super::{families, pace, shared};
 use crate::words::{duration, left_out, listed, plural};
 
 /// Targets, steps, their placement as given in lines, the order of the trials and the predicted
@@ -35,6 +34,7 @@ pub(super) fn describe(
     lines.extend(targets(plan));
     lines.extend(left_out(plan).map(|line| format!("  {line}")));
     lines.extend(shared::lines(plan, intents));
+    lines.extend(families::lines(plan, intents));
     lines.extend(collected(plan));
     lines.extend(
         hardware_counters

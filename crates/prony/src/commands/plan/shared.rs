@@ -1,6 +1,8 @@
 //! Settings that all targets share.
 
-use prony_model::{Aspect, Baseline, IntentFacts, Plan, Target};
+use std::collections::BTreeSet;
+
+use prony_model::{Aspect, Baseline, Family, IntentFacts, Plan, Target};
 
 /// The settings that all targets whose servers Prony starts have in common, in at most three lines
 /// under a heading: the use of the targets, the settings that the experiment asks for, and the
@@ -69,11 +71,37 @@ fn left_to_baseline(ours: &[&Target], baseline: Baseline, intents: &[IntentFacts
         configs.all(|config| !config.intents.contains_key(&facts.name))
     };
     let left = intents.iter().filter(is_important).filter(is_left);
-    let text = |facts: &IntentFacts| match (&facts.baseline, baseline) {
-        (Some(value), Baseline::Common) => format!("{} {value}", facts.name),
-        _ => facts.name.clone(),
+    let text = |facts: &IntentFacts| match baseline {
+        Baseline::Shipped => facts.name.clone(),
+        Baseline::Common => format!("{}{}", facts.name, of_families(ours, facts)),
     };
     left.map(text).collect()
+}
+
+/// The value of an intent in the common baseline, after a space; if the families of the targets have several,
+/// or some have no such thing, each value with its families.
+fn of_families(ours: &[&Target], facts: &IntentFacts) -> String {
+    let families: BTreeSet<Family> = ours.iter().map(|target| target.build.family).collect();
+    let mut values: Vec<(String, Vec<&str>)> = Vec::new();
+    for family in &families {
+        let Some(Some(value)) = facts.baselines.get(family) else {
+            continue;
+        };
+        let value = value.to_string();
+        match values.iter_mut().find(|(known, _)| *known == value) {
+            Some((_, families)) => families.push(family.name()),
+            None => values.push((value, vec![family.name()])),
+        }
+    }
+    match values.as_slice() {
+        [] => String::new(),
+        [(value, of)] if of.len() == families.len() => format!(" {value}"),
+        several => {
+            let said = |(value, of): &(String, Vec<&str>)| format!("{value} ({})", of.join(", "));
+            let several: Vec<String> = several.iter().map(said).collect();
+            format!(" {}", several.join(" and "))
+        }
+    }
 }
 
 #[cfg(test)]
@@ -83,28 +111,30 @@ mod tests {
 
     use super::*;
 
-    fn facts(name: &str, baseline: IntentValue, summary: &[Engine]) -> IntentFacts {
+    fn facts(name: &str, baseline: &IntentValue, summary: &[Engine]) -> IntentFacts {
         IntentFacts {
             name: name.to_owned(),
             kind: IntentKind::Text,
             choices: Vec::new(),
             description: String::new(),
-            baseline: Some(baseline),
+            baselines: Family::ALL
+                .map(|family| (family, Some(baseline.clone())))
+                .into(),
             summary: summary.to_vec(),
         }
     }
 
     fn shown(change: impl Fn(&mut [Target])) -> String {
         let intents = [
-            facts("binlog", IntentValue::Flag(false), &Engine::ALL),
+            facts("binlog", &IntentValue::Flag(false), &Engine::ALL),
             facts(
                 "key_buffer",
-                IntentValue::Bytes(64 << 20),
+                &IntentValue::Bytes(64 << 20),
                 &[Engine::Myisam],
             ),
             facts(
                 "buffer_pool",
-                IntentValue::Bytes(128 << 20),
+                &IntentValue::Bytes(128 << 20),
                 &[Engine::Innodb],
             ),
         ];
@@ -137,6 +167,28 @@ mod tests {
             "\nShared by all targets:\n  protocol prepared, transport socket, baseline common\n  \
              at the baseline: binlog off, key_buffer 64M"
         );
+    }
+
+    #[test]
+    fn baselines_of_families_stand_side_by_side() {
+        let mut isolation = facts("isolation", &IntentValue::Flag(true), &[Engine::Innodb]);
+        let own = (Family::Postgresql, Some(IntentValue::Flag(false)));
+        isolation.baselines.extend([own]);
+        let target = |name| testkit::target(name, Version::new(8, 0, 31));
+        let mut targets = [target("a"), target("b")];
+        let left = |targets: &[Target], facts: &IntentFacts| {
+            let targets: Vec<&Target> = targets.iter().collect();
+            left_to_baseline(&targets, Baseline::Common, std::slice::from_ref(facts))
+        };
+        assert_eq!(left(&targets, &isolation), ["isolation on"]);
+        targets[1].build.family = Family::Postgresql;
+        assert_eq!(
+            left(&targets, &isolation),
+            ["isolation on (mysql) and off (postgresql)"]
+        );
+        isolation.baselines.remove(&Family::Postgresql);
+        targets.reverse();
+        assert_eq!(left(&targets, &isolation), ["isolation on (mysql)"]);
     }
 
     #[test]

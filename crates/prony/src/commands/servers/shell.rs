@@ -75,8 +75,13 @@ fn connecting(server: &Running) -> String {
             )
         }
         Family::Postgresql => {
+            // Its port is the end of the socket's name, and its folder takes the place of the host.
+            let port = socket.extension().unwrap_or_default().to_string_lossy();
             let folder = socket.parent().unwrap_or(&socket).display();
-            format!("psql --host={folder} --username={} postgres", admin.user)
+            format!(
+                "psql --host={folder} --port={port} --username={} postgres",
+                admin.user
+            )
         }
     };
     format!(

@@ -21,7 +21,8 @@ const CONNECTIONS: usize = 8;
 pub(super) struct ControlConnection<'a> {
     control: &'a dyn Fn() -> Result<Connection, ClientError>,
     pub(super) connection: Connection,
-    end: Instant,
+    /// The time at which settling is given up.
+    pub(super) end: Instant,
     stop: &'a StopFlag,
 }
 
@@ -108,7 +109,11 @@ impl<'a> ControlConnection<'a> {
         queue.lock().unwrap_or_else(PoisonError::into_inner).clear();
         for id in ids {
             // One that has just ended by itself is no error.
-            let _ = self.connection.query(format!("KILL {id}"));
+            let _ = self.connection.query(if self.connection.is_postgresql() {
+                format!("SELECT pg_terminate_backend({id})")
+            } else {
+                format!("KILL {id}")
+            });
         }
         for thread in threads {
             let _ = thread.join();

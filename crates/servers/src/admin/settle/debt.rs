@@ -3,7 +3,7 @@
 use prony_client::{ClientError, Connection};
 use prony_model::{Debt, DebtKind, Engine};
 
-use super::{monitor, rocksdb};
+use super::{monitor, postgres, rocksdb};
 use crate::admin::statement::pairs;
 
 /// `ER_SPECIFIC_ACCESS_DENIED_ERROR` and `ER_TABLEACCESS_DENIED_ERROR`.
@@ -33,8 +33,9 @@ fn read(connection: &mut Connection, engine: Engine) -> Result<Vec<Debt>, Client
             "Aria_pagecache_blocks_not_flushed",
             "aria_block_size",
         ),
-        // All that it has is in memory; what PostgreSQL owes is not read yet.
-        Engine::Memory | Engine::Heap => Ok(Vec::new()),
+        Engine::Heap => postgres::debt(connection),
+        // All that it has is in memory.
+        Engine::Memory => Ok(Vec::new()),
     }
 }
 

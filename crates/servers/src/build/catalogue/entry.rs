@@ -31,6 +31,9 @@ pub struct Entry {
     /// without final period, which every report has among its warnings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caution: Option<String>,
+    /// How its compiler was told to optimise, such as `-O2`, for servers that can't be asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compiled: Option<String>,
     /// Why its instructions can't be counted in valgrind; a fragment without final period.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_valgrind: Option<String>,
@@ -148,6 +151,8 @@ pub enum Origin {
     Maven(String),
     /// `name@version`, through `npm`.
     Npm(String),
+    /// A Python wheel, through `pip3`.
+    Pip(PipOrigin),
     /// Debian packages, through `apt-get` and the machine's own mirror.
     Deb(DebOrigin),
     /// An archive at an address.
@@ -156,6 +161,19 @@ pub enum Origin {
     Archive(PathBuf),
     /// A folder that the user has. Used in place, never changed.
     Path(PathBuf),
+}
+
+/// A wheel: a Python package in binary.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PipOrigin {
+    /// `name==version`.
+    pub package: String,
+    /// The platform of the wheel, such as `manylinux_2_28_x86_64`.
+    pub platform: String,
+    /// The version of Python that it is for, such as `3.11`; none where it is for all.
+    #[serde(default)]
+    pub python: Option<String>,
 }
 
 /// Debian packages.
@@ -217,6 +235,7 @@ impl Entry {
             engine_options: self.engine_options.clone(),
             lacks: self.lacks.clone(),
             caution: self.caution.clone(),
+            compiled: self.compiled.clone(),
             no_valgrind: self.no_valgrind.clone(),
         }
     }

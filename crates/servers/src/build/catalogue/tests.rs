@@ -102,7 +102,7 @@ fn mistakes_are_named_with_file_and_line() {
         (
             GOOD.replace("program", "programme"),
             "line 8: unknown field `programme`, expected one of `id`, `family`, `version`, \
-          `version_text`, `engines`, `engine_options`, `lacks`, `caution`, `no_valgrind`, `program`, `loader`, \
+          `version_text`, `engines`, `engine_options`, `lacks`, `caution`, `compiled`, `no_valgrind`, `program`, `loader`, \
           `libraries`, `support`, `allocators`, `bootstrap`, `shutdown`, `locations`, \
           `source`",
         ),

@@ -65,6 +65,7 @@ impl Getter<'_> {
             package: match program {
                 "mvn" => "maven",
                 "npm" => "npm",
+                "pip3" => "python3-pip",
                 "dpkg-deb" => "dpkg",
                 _ => "apt",
             },

@@ -26,20 +26,39 @@ pub(super) fn fits(kind: IntentKind, value: &IntentValue) -> bool {
     )
 }
 
-/// Fills `{value}` and, for numbers, `{value/N}`: a whole number, rounded down.
+/// Fills `{value}` and, for numbers, holes that reckon with whole numbers, from left to right: `{value/2}`
+/// is rounded down, `{value*19/10+15}` has three steps.
 pub(super) fn fill(option: &str, value: &IntentValue) -> String {
     let filled = option.replace("{value}", &value_text(value));
     let (IntentValue::Number(number) | IntentValue::Bytes(number)) = value else {
         return filled;
     };
-    let Some((before, rest)) = filled.split_once("{value/") else {
+    let Some((before, rest)) = filled.split_once("{value") else {
         return filled;
     };
-    let divided = rest.split_once('}').and_then(|(divisor, after)| {
-        let number = number.checked_div(divisor.parse().ok()?)?;
+    let reckoned = rest.split_once('}').and_then(|(steps, after)| {
+        let number = reckon(*number, steps)?;
         Some(format!("{before}{number}{after}"))
     });
-    divided.unwrap_or(filled)
+    reckoned.unwrap_or(filled)
+}
+
+/// The result of steps such as `*19/10+15`; `None` for anything else, and where a step can't be done.
+fn reckon(number: u64, steps: &str) -> Option<u64> {
+    let Some(sign) = steps.chars().next() else {
+        return Some(number);
+    };
+    let rest = steps.strip_prefix(sign)?;
+    let end = rest.find(|c: char| !c.is_ascii_digit());
+    let (by, rest) = rest.split_at(end.unwrap_or(rest.len()));
+    let by = by.parse().ok()?;
+    let number = match sign {
+        '*' => number.checked_mul(by),
+        '/' => number.checked_div(by),
+        '+' => number.checked_add(by),
+        _ => None,
+    };
+    reckon(number?, rest)
 }
 
 #[cfg(test)]
@@ -52,6 +71,9 @@ mod tests {
         assert_eq!(fill("a={value}", &number), "a=100663296");
         assert_eq!(fill("a={value/2}K", &number), "a=50331648K");
         assert_eq!(fill("a={value/0}", &number), "a={value/0}");
+        let parts = "a={value*19/10485760+15}MB";
+        assert_eq!(fill(parts, &number), "a=197MB");
+        assert_eq!(fill("a={value-1}", &number), "a={value-1}");
         assert_eq!(fill("a={value}", &IntentValue::Text("b".into())), "a=b");
     }
 }

@@ -1,36 +1,19 @@
-//! Records what real servers and our client say to each other, for the tests that replay it:
-//! `cargo xtask record-conversations` writes the files in `crates/wire/tests/conversations` anew.
-#![expect(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a program for developers, which may give up where it fails"
-)]
+//! Conversations with servers of MySQL and MariaDB.
 
-#[path = "../../wire/tests/support/conversation.rs"]
-mod conversation;
-#[path = "../tests/support/server.rs"]
-mod server;
+use std::io::{Read as _, Write as _};
 
-use std::fs::{self, File};
-use std::io::{self, Read, Write};
-use std::net::{TcpListener, TcpStream};
-use std::os::fd::OwnedFd;
-use std::os::unix::net::{UnixListener, UnixStream};
-use std::sync::Mutex;
-use std::thread;
-
-use prony_client::{Address, ClientError, Connection, Login, Stream};
-use prony_model::{Family, Tls};
+use prony_client::{Connection, Stream};
+use prony_model::Family;
 use prony_wire::{
-    Channel, ExecuteTemplate, ParamShape, Progress, Skimmer, Types, append_query, append_quit,
+    ExecuteTemplate, ParamShape, Progress, Skimmer, Types, append_query, append_quit,
 };
-use rustix::net::{Shutdown, shutdown};
 
-use conversation::{Conversation, Speaker, Turn, folder, to_text};
-use server::{Certificate, LIMIT, Server};
+use crate::conversation::Conversation;
+use crate::server::Server;
+use crate::{PASSWORD, record};
 
 /// Builds whose ways to say things differ.
-const BUILDS: [&str; 6] = [
+pub(crate) const BUILDS: [&str; 6] = [
     "mysql-4.1.13",
     "mysql-5.0.21",
     "mysql-5.7.22",
@@ -38,10 +21,6 @@ const BUILDS: [&str; 6] = [
     "mysql-9.7",
     "mariadb-11.8",
 ];
-
-/// The password of all accounts, which die with their servers.
-const PASSWORD: &str = "spoken-in-tests-only";
-const DATABASE: &str = "sample";
 
 /// Statements to be prepared, and whether the second parameter is a text.
 const PREPARED: [&str; 3] = [
@@ -69,21 +48,8 @@ const QUERIES: [&str; 11] = [
 /// A row that takes two frames.
 const LONG_QUERY: &str = "SELECT REPEAT('x', 16777300) AS longer_than_a_frame";
 
-fn main() {
-    for build in BUILDS {
-        println!("{build}");
-        let server = Server::start(build, Certificate::No);
-        let conversations = record_server(&server);
-        let comment = format!(
-            "What {build} and Prony's client said to each other. Recorded by\n\
-             `cargo xtask record-conversations`; the accounts existed for this only."
-        );
-        let path = folder().join(format!("{build}.txt"));
-        fs::write(path, to_text(&comment, &conversations)).unwrap();
-    }
-}
-
-fn record_server(server: &Server) -> Vec<Conversation> {
+/// Has them all with a server.
+pub(crate) fn record_server(server: &Server) -> Vec<Conversation> {
     prepare_server(server);
     let mut conversations = Vec::new();
     let socket = server.running.admin_address();
@@ -93,9 +59,21 @@ fn record_server(server: &Server) -> Vec<Conversation> {
         ("statements", talk as fn(Connection)),
         ("long-row", talk_long),
     ] {
-        conversations.push(record(name, &socket, "plain", PASSWORD, part));
+        conversations.push(record(
+            name,
+            (Family::Mysql, &socket),
+            "plain",
+            PASSWORD,
+            part,
+        ));
     }
-    conversations.push(record("refused", &socket, "plain", "wrong", drop));
+    conversations.push(record(
+        "refused",
+        (Family::Mysql, &socket),
+        "plain",
+        "wrong",
+        drop,
+    ));
     for (user, proofs) in [
         ("native", &["IDENTIFIED WITH mysql_native_password BY"][..]),
         ("caching", &["IDENTIFIED WITH caching_sha2_password BY"]),
@@ -108,11 +86,17 @@ fn record_server(server: &Server) -> Vec<Conversation> {
         // The second time, the server remembers some.
         for name in ["first", "again"] {
             let name = format!("{user}-{name}");
-            conversations.push(record(&name, &socket, user, PASSWORD, drop));
+            conversations.push(record(
+                &name,
+                (Family::Mysql, &socket),
+                user,
+                PASSWORD,
+                drop,
+            ));
         }
         server.admin("FLUSH PRIVILEGES");
         let name = format!("{user}-tcp");
-        conversations.push(record(&name, &tcp, user, PASSWORD, drop));
+        conversations.push(record(&name, (Family::Mysql, &tcp), user, PASSWORD, drop));
     }
     conversations
 }
@@ -219,91 +203,4 @@ fn quit(stream: &mut Stream) {
     let mut goodbye = Vec::new();
     append_quit(&mut goodbye);
     stream.write_all(&goodbye).unwrap();
-}
-
-/// Connects through a listener that hears everything, and has a conversation.
-fn record(
-    name: &str,
-    server: &Address,
-    user: &str,
-    password: &str,
-    part: impl FnOnce(Connection),
-) -> Conversation {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("s");
-    let (address, channel, mut accept, inner): (_, _, Box<dyn FnMut() -> OwnedFd + Send>, OwnedFd) =
-        match server {
-            Address::Unix(real) => {
-                let listener = UnixListener::bind(&path).unwrap();
-                (
-                    Address::Unix(path),
-                    Channel::Local,
-                    Box::new(move || listener.accept().unwrap().0.into()),
-                    UnixStream::connect(real).unwrap().into(),
-                )
-            }
-            Address::Tcp(real) => {
-                let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-                (
-                    Address::Tcp(listener.local_addr().unwrap()),
-                    Channel::Open,
-                    Box::new(move || listener.accept().unwrap().0.into()),
-                    TcpStream::connect(real).unwrap().into(),
-                )
-            }
-        };
-    let login = Login {
-        family: Family::Mysql,
-        user: user.to_owned(),
-        password: password.to_owned(),
-        database: Some(DATABASE.to_owned()),
-        tls: Tls::Off,
-    };
-    let turns = Mutex::new(Vec::new());
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            let outer = accept();
-            let outer_again = outer.try_clone().unwrap();
-            let inner_again = inner.try_clone().unwrap();
-            scope.spawn(|| carry(Speaker::Client, outer, inner_again, &turns));
-            carry(Speaker::Server, inner, outer_again, &turns);
-        });
-        match Connection::connect(&address, &login, LIMIT) {
-            Ok(connection) => part(connection),
-            Err(ClientError::Login { code, .. }) => println!("  {name}: refused with {code}"),
-            Err(error) => println!("  {name}: {error}"),
-        }
-    });
-    Conversation {
-        name: name.to_owned(),
-        user: user.to_owned(),
-        password: password.to_owned(),
-        channel,
-        turns: turns.into_inner().unwrap(),
-    }
-}
-
-/// Carries the bytes of one side to the other until it ends, and writes them down before.
-fn carry(speaker: Speaker, from: OwnedFd, to: OwnedFd, turns: &Mutex<Vec<Turn>>) {
-    let (mut from, mut to) = (File::from(from), File::from(to));
-    let mut buffer = vec![0; 1 << 16];
-    while let Ok(count @ 1..) = from.read(&mut buffer) {
-        let bytes = &buffer[..count];
-        note(speaker, bytes, &mut turns.lock().unwrap());
-        if to.write_all(bytes).is_err() {
-            break;
-        }
-    }
-    // One who is gone need not be told.
-    let _ = shutdown(&to, Shutdown::Write).map_err(io::Error::from);
-}
-
-fn note(speaker: Speaker, bytes: &[u8], turns: &mut Vec<Turn>) {
-    match turns.last_mut() {
-        Some(turn) if turn.speaker == speaker => turn.bytes.extend_from_slice(bytes),
-        _ => turns.push(Turn {
-            speaker,
-            bytes: bytes.to_vec(),
-        }),
-    }
 }

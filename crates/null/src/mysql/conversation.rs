@@ -7,65 +7,27 @@ mod tests;
 
 use prony_wire::{Capabilities, Frame, PAYLOAD_MAX, split_frame};
 
-use crate::answer::{Answer, Refusal};
+use super::answer::{Answer, Refusal};
+use crate::protocol::{self, Flow};
 use crate::statement::{Kind, count_parameters};
+
+/// Answer to a request.
+type Reply = protocol::Reply<Answer>;
 
 /// Bytes of a login before the account's name; a request for TLS ends there.
 const LOGIN_HEAD: usize = 32;
-
-/// Presence of the client.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Flow {
-    /// More requests may come.
-    GoOn,
-    /// An answer has been sent after which the conversation ends.
-    End,
-    /// The client said goodbye.
-    Goodbye,
-}
-
-/// Answer to a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reply {
-    /// The answer to a query, which is what service time is for.
-    Query(Answer),
-    /// The answer to anything else.
-    Other(Answer),
-    /// Nothing: the command has no answer.
-    Silence,
-    /// The client goes.
-    Goodbye,
-}
 
 /// The state of one conversation.
 #[derive(Debug, Default)]
 pub(crate) struct Conversation {
     logged_in: bool,
-    /// The beginning of a request whose end has not come.
-    pending: Vec<u8>,
     /// Statements prepared so far.
     prepared: u32,
 }
 
 impl Conversation {
-    /// Takes the next bytes of the stream and hands out a reply for each request that is complete.
-    pub(crate) fn hear(&mut self, bytes: &[u8], reply: &mut dyn FnMut(Reply)) -> Flow {
-        if self.pending.is_empty() {
-            let (flow, rest) = self.take_requests(bytes, reply);
-            self.pending.extend_from_slice(rest);
-            return flow;
-        }
-        let mut pending = std::mem::take(&mut self.pending);
-        pending.extend_from_slice(bytes);
-        let (flow, rest) = self.take_requests(&pending, reply);
-        let taken = pending.len() - rest.len();
-        pending.drain(..taken);
-        self.pending = pending;
-        flow
-    }
-
     /// Replies to every whole request of `bytes`; returns what follows them.
-    fn take_requests<'b>(
+    pub(super) fn take_requests<'b>(
         &mut self,
         mut bytes: &'b [u8],
         reply: &mut dyn FnMut(Reply),

@@ -5,6 +5,7 @@ use prony_wire::{
 use proptest::prelude::*;
 
 use super::*;
+use crate::protocol::Pending;
 
 const WELCOME: Reply = Reply::Other(Answer::Welcome);
 
@@ -45,13 +46,16 @@ fn command(payload: &[u8]) -> Vec<u8> {
 /// Replies of a new conversation to these pieces, and its state after them.
 fn replies<'p>(pieces: impl IntoIterator<Item = &'p [u8]>) -> (Vec<Reply>, Flow) {
     let mut conversation = Conversation::default();
+    let mut pending = Pending::default();
     let mut replies = Vec::new();
     let mut flow = Flow::GoOn;
     for piece in pieces {
         if flow != Flow::GoOn {
             break;
         }
-        flow = conversation.hear(piece, &mut |reply| replies.push(reply));
+        flow = pending.hear(piece, |bytes| {
+            conversation.take_requests(bytes, &mut |reply| replies.push(reply))
+        });
     }
     (replies, flow)
 }

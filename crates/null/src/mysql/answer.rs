@@ -8,12 +8,8 @@
 
 use prony_wire::{Capabilities, append_packet};
 
-use crate::statement::Kind;
+use crate::statement::{Kind, VALUE};
 
-/// The only value of the only row: what the column `c` of sbtest looks like, a `CHAR(120)` of which
-/// 119 characters are used.
-const VALUE: &str = "83868641912-28773972837-60736120486-75162659906-27563526494-\
-                     20381887404-41576422241-93426793964-56405065102-33518432330";
 /// Its column, as a server describes it, without the length before each text.
 const COLUMN: [&str; 6] = ["def", "sbtest", "sbtest1", "sbtest1", "c", "c"];
 /// `latin1_swedish_ci`, which clients of Prony speak.

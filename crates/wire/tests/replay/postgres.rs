@@ -1,0 +1,5 @@
+//! The same of servers of PostgreSQL.
+
+mod damaged;
+mod recorded;
+mod walk;
