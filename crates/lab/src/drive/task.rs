@@ -95,6 +95,27 @@ mod tests {
 
     use super::*;
 
+    /// Two clients delete and insert the same rows, in transactions.
+    #[test]
+    fn rows_that_are_put_back_are_missed_in_postgresql() {
+        let mut step = prony_testkit::step("write-only", 2);
+        let workloads = prony_plan::embedded_workloads().unwrap();
+        let mut named = workloads.into_iter();
+        let workload = named
+            .find(|workload| workload.name == "write-only")
+            .unwrap();
+        step.groups.own_mut().workload = workload;
+        for (engine, gaps) in [
+            (Engine::Innodb, false),
+            (Engine::Heap, true),
+            (Engine::Myisam, true),
+        ] {
+            assert_eq!(sees_gaps(&step, engine), gaps, "{engine}");
+        }
+        step.groups.own_mut().clients = 1;
+        assert!(!sees_gaps(&step, Engine::Heap));
+    }
+
     #[test]
     fn every_step_of_every_block_has_its_own_seed() {
         let seeds: HashSet<u64> = (0..20)

@@ -210,6 +210,32 @@ mod tests {
     }
 
     #[test]
+    fn procedures_are_functions_in_postgresql() {
+        let dataset = Dataset {
+            schema: Schema::built_in("wholesale").unwrap(),
+            ..SBTEST
+        };
+        let made = |family| {
+            let statements = procedures(&dataset, family);
+            // Two sets of six, each dropped and made.
+            assert_eq!(statements.len(), 2 * 6 * 2);
+            let texts = statements.into_iter().map(|(_, sql)| sql);
+            texts.collect::<Vec<_>>()
+        };
+        let mysql = made(Family::Mysql);
+        assert_eq!(mysql[12], "DROP PROCEDURE IF EXISTS new_order2");
+        assert!(
+            mysql[13].contains("PROCEDURE new_order2 (p_warehouse"),
+            "{}",
+            mysql[13]
+        );
+        let postgresql = made(Family::Postgresql);
+        assert!(postgresql[12].contains("proname = 'new_order2'"));
+        assert!(postgresql[13].starts_with("CREATE FUNCTION new_order2"));
+        assert!(postgresql[13].contains("FROM districts2 WHERE id = v_district FOR UPDATE"));
+    }
+
+    #[test]
     fn only_memory_tables_that_ranges_are_read_from_name_a_kind_of_index() {
         let memory = create_table(&SBTEST, Engine::Memory, 0, Index::WithRows);
         let keys = "PRIMARY KEY USING BTREE (id), KEY k_1 USING BTREE (k)) ENGINE=MEMORY";

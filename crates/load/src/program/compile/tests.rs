@@ -59,6 +59,39 @@ fn task(protocol: Protocol, sql: &str, params: &[(&str, Generator)]) -> DriveTas
     }
 }
 
+#[test]
+fn the_text_is_that_of_the_servers_family() {
+    let mut task = task(Protocol::Text, "SELECT 1", &[("id", draw("1", "9"))]);
+    let statement = &mut task.groups.own_mut().workload.statements[0];
+    statement.sql =
+        serde_json::from_str(r#"{"any":"A {id} {table}","postgresql":"B {id}"}"#).unwrap();
+    let compiled = |family| Program::compile(family, &task, 0, None).unwrap();
+    let text = |family| {
+        let program = compiled(family);
+        let values = program.new_values().remove(0);
+        let Encoding::Text(pieces) = &program.statements[0].encoding else {
+            panic!("not a text");
+        };
+        let mut sql = Vec::new();
+        crate::program::append_sql(pieces, &mut sql, &program.tables[0], &values);
+        String::from_utf8(sql).unwrap()
+    };
+    assert_eq!(text(Family::Mariadb), "A 0 sbtest1");
+    assert_eq!(text(Family::Postgresql), "B 0");
+    // What is drawn does not depend on the family: neither do tables.
+    for family in Family::ALL {
+        assert_eq!(
+            compiled(family).statements[0].table,
+            Some(TableChoice::ByClient)
+        );
+    }
+
+    let statement = &mut task.groups.own_mut().workload.statements[0];
+    statement.sql = serde_json::from_str(r#"{"mysql":"SELECT {id}"}"#).unwrap();
+    let error = Program::compile(Family::Postgresql, &task, 0, None).unwrap_err();
+    assert_eq!(error.source, CompileError::NoSql(Family::Postgresql));
+}
+
 fn draw(low: &str, high: &str) -> Generator {
     draw_by(Distribution::Uniform, low, high, None)
 }
