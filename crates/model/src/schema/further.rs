@@ -28,7 +28,8 @@ pub struct FurtherTable {
     pub foreign_keys: Vec<ForeignKey>,
 }
 
-/// A column whose values are keys of another table of the same set. Only InnoDB has them.
+/// A column whose values are keys of another table of the same set. Only InnoDB and PostgreSQL
+/// have them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForeignKey {
     /// The column.

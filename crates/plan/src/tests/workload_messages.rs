@@ -499,6 +499,17 @@ fn families_have_words_of_their_own() {
 }
 
 #[test]
+fn words_of_families_in_the_documentation() {
+    let page = include_str!("../../../../docs/formats/workload.md");
+    let (_, rest) = page.split_once("### Words of families").unwrap();
+    let (_, rest) = rest.split_once("```toml\n").unwrap();
+    let read = parse_workloads("mine.toml", rest.split_once("```").unwrap().0).unwrap();
+    let sql = &read[0].statements[0].sql;
+    let text = sql.of(Family::Postgresql).unwrap().to_string();
+    assert_eq!(text, "VACUUM FULL {table}");
+}
+
+#[test]
 fn words_of_families_that_are_wrong() {
     check(
         SELECT,
