@@ -178,8 +178,7 @@ fn read_with(mut fields: Fields<'_>, schemas: &[Schema], knowledge: &Knowledge<'
         placement::check_without_server(document, name, &wanted.as_ref())?;
     }
     let targets = targets?;
-    check_foreign_keys(document, dataset.as_ref().ok(), &targets)?;
-    check_sql_of_schema(document, dataset.as_ref().ok(), &targets)?;
+    check_schema(document, dataset.as_ref().ok(), &targets)?;
     let base = optional::find_base(document, &base?, &targets)?;
     unknown?;
     profiles?;
@@ -216,13 +215,19 @@ fn read_with(mut fields: Fields<'_>, schemas: &[Schema], knowledge: &Knowledge<'
     })
 }
 
-/// Checks that foreign keys are kept by all targets.
-fn check_foreign_keys(
+/// Checks that all targets can have the tables of the schema.
+fn check_schema(
     document: &Document<'_>,
     dataset: Option<&DatasetRead>,
     targets: &Targets,
 ) -> Read<()> {
     let Some(read) = dataset else { return Ok(()) };
+    check_foreign_keys(document, read, targets)?;
+    check_sql_of_schema(document, read, targets)
+}
+
+/// Checks that foreign keys are kept by all targets.
+fn check_foreign_keys(document: &Document<'_>, read: &DatasetRead, targets: &Targets) -> Read<()> {
     let schema = read.dataset.schema;
     if !schema.has_foreign_keys() || !read.dataset.indexes {
         return Ok(());
@@ -246,12 +251,7 @@ fn check_foreign_keys(
 }
 
 /// Checks that procedures and conditions of the schema have a text for every target.
-fn check_sql_of_schema(
-    document: &Document<'_>,
-    dataset: Option<&DatasetRead>,
-    targets: &Targets,
-) -> Read<()> {
-    let Some(read) = dataset else { return Ok(()) };
+fn check_sql_of_schema(document: &Document<'_>, read: &DatasetRead, targets: &Targets) -> Read<()> {
     let schema = read.dataset.schema;
     let without = |target: &Target| {
         let (kind, name) = schema.without_sql(target.build.family)?;
