@@ -62,12 +62,35 @@ pub fn table_sums(connection: &mut Connection, table: &TableToSum) -> Result<Tab
     let dataset = &table.part;
     let name = dataset.table_name(table.number);
     let schema = dataset.schema;
-    let columns: Vec<_> = schema.numbers().chain(schema.texts()).collect();
-    let mut expressions = sums_sql(schema, Digest::Md5, connection.family());
-    let sums_here = !computes_md5(connection)?;
-    if sums_here {
-        expressions.truncate(1 + schema.numbers().count());
-    }
+    let expressions = sums_sql(schema, Digest::Md5, connection.family());
+    let totals = match sums(connection, dataset, &name, &expressions) {
+        Err(error) if lacks_function(&error) => {
+            let numbers = &expressions[..=schema.numbers().count()];
+            let mut totals = sums(connection, dataset, &name, numbers)?;
+            totals.extend(sums_of_texts(connection, dataset, &name)?);
+            totals
+        }
+        totals => totals?,
+    };
+    let columns = schema.numbers().chain(schema.texts());
+    Ok(TableSums {
+        table: name,
+        further: table.further,
+        rows: u64::try_from(totals[0]).unwrap_or(0),
+        sums: columns
+            .map(|column| column.name.clone())
+            .zip(totals[1..].iter().copied())
+            .collect(),
+    })
+}
+
+/// The sums that the server computes.
+fn sums(
+    connection: &mut Connection,
+    dataset: &Dataset,
+    name: &str,
+    expressions: &[String],
+) -> Result<Vec<i128>, LoadError> {
     let mut totals = vec![0_i128; expressions.len()];
     for (first, last) in chunks(dataset) {
         let condition = condition(dataset, first, last);
@@ -76,37 +99,22 @@ pub fn table_sums(connection: &mut Connection, table: &TableToSum) -> Result<Tab
         for (column, total) in totals.iter_mut().enumerate() {
             let found = answer.rows.first().and_then(|row| row.get(column));
             *total += sum_of(found).ok_or_else(|| LoadError::Sum {
-                table: name.clone(),
+                table: name.to_owned(),
                 sum: expressions[column].clone(),
                 found: found.cloned().flatten().unwrap_or_default(),
             })?;
         }
     }
-    if sums_here {
-        totals.extend(sums_of_texts(connection, dataset, &name)?);
-    }
-    Ok(TableSums {
-        table: name,
-        further: table.further,
-        rows: u64::try_from(totals[0]).unwrap_or(0),
-        sums: columns
-            .into_iter()
-            .map(|column| column.name.clone())
-            .zip(totals[1..].iter().copied())
-            .collect(),
-    })
+    Ok(totals)
 }
 
-/// Tells whether the server has MD5: MySQL has none since 9.6.
-fn computes_md5(connection: &mut Connection) -> Result<bool, LoadError> {
-    match ask(connection, "SELECT MD5('')", || "compute sums".to_owned()) {
-        Ok(_) => Ok(true),
-        Err(LoadError::Fill {
-            source: ClientError::Server { code, .. },
-            ..
-        }) if code == codes::SP_DOES_NOT_EXIST.into() => Ok(false),
-        Err(error) => Err(error),
-    }
+/// True where the server has no such function: MySQL has no MD5 since 9.6.
+fn lacks_function(error: &LoadError) -> bool {
+    matches!(
+        error,
+        LoadError::Fill { source: ClientError::Server { code, .. }, .. }
+            if *code == codes::SP_DOES_NOT_EXIST.into()
+    )
 }
 
 /// The sums of the columns of text, from the texts themselves.
