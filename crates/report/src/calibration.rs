@@ -197,7 +197,7 @@ fn closed_name(point: &ClosedPoint) -> String {
     let name = name(point.backend, point.clients);
     match point.family {
         Family::Mysql | Family::Mariadb => name,
-        family => format!("{name}, {family}"),
+        family @ Family::Postgresql => format!("{name}, {family}"),
     }
 }
 
