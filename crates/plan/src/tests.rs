@@ -171,6 +171,8 @@ fn builds() -> Vec<BuildFacts> {
         id: id.to_owned(),
         family: if id.starts_with("mariadb") {
             Family::Mariadb
+        } else if id.starts_with("postgresql") {
+            Family::Postgresql
         } else {
             Family::Mysql
         },
@@ -191,6 +193,7 @@ fn builds() -> Vec<BuildFacts> {
         build("mysql-5.7.29", "5.7.29", &[Innodb, Myisam, Memory]),
         build("mysql-8.0.31", "8.0.31", &[Innodb, Myisam, Memory]),
         build("mysql-9.7", "9.7.0", &[Innodb, Myisam, Memory]),
+        build("postgresql-18.6", "18.6.0", &[Engine::Heap]),
         build(
             "mariadb-10.1.23",
             "10.1.23",

@@ -416,3 +416,21 @@ fn work_is_data_and_statements_and_neither_names_nor_lengths() {
     assert_ne!(clients[0], before[0]);
     assert_eq!(clients[1], before[1]);
 }
+
+/// Words of other families change no measurement of a family.
+#[test]
+fn statements_count_in_the_words_of_the_target() {
+    let with = |json: &str| {
+        let mut plan = plan();
+        let sql = serde_json::from_str(json).unwrap();
+        plan.steps[0].groups.own_mut().workload.statements[0].sql = sql;
+        (plan.fingerprints(), plan.works())
+    };
+    let before = with(r#""SELECT c FROM {table} WHERE id = 1""#);
+    let any = r#""any":"SELECT c FROM {table} WHERE id = 1""#;
+    let others = with(&format!("{{{any},\"postgresql\":\"SELECT 1\"}}"));
+    assert_eq!(others, before);
+    let own = with(&format!("{{{any},\"mysql\":\"SELECT 1\"}}"));
+    assert_ne!(own.0, before.0);
+    assert_ne!(own.1, before.1);
+}

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use prony_model::{Dataset, Effect, Piece, Schema, Workload};
+use prony_model::{Dataset, Effect, Family, Piece, Schema, SqlTemplate, Workload};
 
 use super::{World, rendered};
 use crate::{
@@ -317,45 +317,84 @@ fn is_column(schema: Schema, word: &str) -> bool {
     columns.any(|column| column.name == word)
 }
 
-/// SQL is what all families of servers understand: a word that is not here is looked up in their
-/// manuals first.
+/// SQL that all families of servers understand.
+const COMMON: [&str; 34] = [
+    "SELECT", "DISTINCT", "SUM", "COUNT", "LENGTH", "FROM", "WHERE", "BETWEEN", "AND", "IN",
+    "ORDER", "BY", "LIMIT", ">=", "INSERT", "INTO", "VALUES", "UPDATE", "SET", "DELETE", "*", "=",
+    "<", "NOW", "JOIN", "LEFT", "ON", "GROUP", "DESC", "LIKE", "IS", "NULL", ">", "<=",
+];
+/// SQL on whole tables that all families understand.
+const COMMON_ON_TABLES: [&str; 8] = [
+    "ALTER", "TABLE", "ADD", "DROP", "COLUMN", "INTEGER", "NOT", "DEFAULT",
+];
+
+/// Words of a family's own.
+const fn own_words(family: Family) -> &'static [&'static str] {
+    match family {
+        Family::Mysql | Family::Mariadb => &["INDEX", "OPTIMIZE", "CHECK", "ANALYZE", "CALL"],
+        Family::Postgresql => &["CREATE", "INDEX", "VACUUM", "FULL", "ANALYZE", "ARRAY"],
+    }
+}
+
+/// The words of a statement, without texts in quotes and numbers. Names of tables are `sbtest1`.
+fn words(sql: &SqlTemplate) -> Vec<String> {
+    let text: String = sql
+        .pieces()
+        .iter()
+        .map(|piece| match piece {
+            Piece::Text(text) => text.as_str(),
+            Piece::Table | Piece::Further(_) | Piece::Procedure(_) => "sbtest1",
+            Piece::Param(_) | Piece::List(_) | Piece::Rows => " 1 ",
+        })
+        .collect();
+    text.split([' ', ',', '(', ')', '+', '-', '.', ';', '[', ']'])
+        .filter(|word| !word.starts_with('\'') && word.len() > 1 || *word == "=")
+        .filter(|word| !word.bytes().all(|c| c.is_ascii_digit()))
+        .map(ToOwned::to_owned)
+        .collect()
+}
+
+/// Every family gets SQL that it understands: a word that is not here is looked up in the manuals
+/// first, and in that of the family where it is its own.
 #[test]
-fn statements_are_common_sql() {
-    const WORDS: [&str; 34] = [
-        "SELECT", "DISTINCT", "SUM", "COUNT", "LENGTH", "FROM", "WHERE", "BETWEEN", "AND", "IN",
-        "ORDER", "BY", "LIMIT", ">=", "INSERT", "INTO", "VALUES", "UPDATE", "SET", "DELETE", "*",
-        "=", "<", "NOW", "JOIN", "LEFT", "ON", "GROUP", "DESC", "LIKE", "IS", "NULL", ">", "<=",
-    ];
-    // Statements over whole tables, such as ALTER TABLE, and calls have no common words.
-    let is_common = |workload: &Workload| {
-        !workload.goes_through_tables() && workload.schema.procedures.is_empty()
-    };
-    let workloads = embedded_workloads().unwrap().into_iter();
-    for workload in workloads.filter(is_common) {
-        let schema = workload.schema;
-        for statement in &workload.statements {
-            // Words of a family's own are looked up in its manual.
-            let common = statement.sql.texts().next().unwrap();
-            let sql: String = common
-                .pieces()
-                .iter()
-                .map(|piece| match piece {
-                    Piece::Text(text) => text.as_str(),
-                    Piece::Table | Piece::Further(_) | Piece::Procedure(_) => " sbtest1 ",
-                    Piece::Param(_) | Piece::List(_) | Piece::Rows => " 1 ",
-                })
-                .collect();
-            let words = sql
-                .split([' ', ',', '(', ')', '+', '.'])
-                // Neither texts nor the names of tables within a statement.
-                .filter(|word| !word.starts_with('\'') && word.len() > 1 || *word == "=");
-            for word in words {
+fn statements_are_sql_of_every_family() {
+    // Names that statements give.
+    let is_new = |word: &str| word == "extra" || word.contains("by_");
+    for workload in embedded_workloads().unwrap() {
+        for (family, statement) in Family::ALL
+            .into_iter()
+            .flat_map(|family| workload.statements.iter().map(move |s| (family, s)))
+        {
+            let Some(sql) = statement.sql.of(family) else {
+                let place = (workload.name.as_str(), family);
+                assert_eq!(place, ("ddl-check", Family::Postgresql));
+                continue;
+            };
+            let is_common = statement.sql.texts().count() == 1 && workload.name != "ddl-check";
+            for word in words(sql) {
+                let word = word.as_str();
                 let known = word == "sbtest1"
-                    || word.bytes().all(|c| c.is_ascii_digit())
-                    || WORDS.contains(&word)
-                    || is_column(schema, word);
-                assert!(known, "`{word}` in {} {}", workload.name, statement.name);
+                    || COMMON.contains(&word)
+                    || COMMON_ON_TABLES.contains(&word)
+                    || is_column(workload.schema, word)
+                    || !is_common && (own_words(family).contains(&word) || is_new(word))
+                    || workload.goes_through_tables() && is_new(word);
+                assert!(
+                    known,
+                    "`{word}` in {} {}, {family}",
+                    workload.name, statement.name
+                );
             }
+        }
+    }
+}
+
+/// Procedures and conditions of the schemas are for every family, too.
+#[test]
+fn schemas_have_sql_for_every_family() {
+    for schema in Schema::all_built_in() {
+        for family in Family::ALL {
+            assert_eq!(schema.without_sql(family), None, "{}", schema.name());
         }
     }
 }

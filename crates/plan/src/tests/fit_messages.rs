@@ -132,3 +132,49 @@ fn counts_of_right_answers_are_computed() {
     let affected = step.own().workload.statements[0].expect.affected.unwrap();
     assert_eq!((affected.min, affected.max), (1, 1000));
 }
+
+/// An experiment with a step on a target of PostgreSQL.
+fn on_postgresql(schema: &str, workload: &str) -> String {
+    format!(
+        "name = \"p\"\nbase = \"postgresql-18.6\"\nblocks = 1\n[dataset]\nschema = \"{schema}\"\n\
+         rows = 1000\n[[target]]\nbuild = \"postgresql-18.6\"\n[[step]]\n\
+         workload = \"{workload}\"\ntime = \"1s\"\n"
+    )
+}
+
+#[test]
+fn families_that_have_no_words_for_it() {
+    assert_says(
+        &World::new()
+            .parse(&on_postgresql("sbtest", "ddl-check"))
+            .unwrap_err(),
+        r#"`ddl-check` has no SQL for postgresql, the family of `postgresql-18.6` (statement `check`)
+           | workload = «"ddl-check"» this step can't run
+           | leave it out, or leave out the servers of postgresql; a workload of your own can have
+           words for them: sql = { any = "…", postgresql = "…" }"#,
+    );
+    for (schema, workload) in [("sbtest", "ddl-optimize"), ("wholesale", "wholesale")] {
+        let text = on_postgresql(schema, workload);
+        assert!(World::new().parse(&text).is_ok(), "{workload}");
+    }
+}
+
+#[test]
+fn schemas_that_have_no_words_for_a_family() {
+    let schema = "[[schema]]\nname = \"mine\"\ntables = \"mine\"\nkey = \"id\"\n\
+                  [[schema.column]]\nname = \"id\"\ntype = \"integer\"\nvalue = \"row\"\n\
+                  [[schema.condition]]\nname = \"none\"\n\
+                  sql = { mysql = \"SELECT IF(COUNT(*) > 0, 0, 1) FROM {table}\" }\n\
+                  [[workload]]\nname = \"mine\"\ngroup = \"point\"\neffect = \"none\"\n\
+                  schema = \"mine\"\ndescription = \"Mine\"\n\
+                  [[workload.statement]]\nname = \"s\"\nsql = \"SELECT id FROM {table}\"\n";
+    let text = on_postgresql("mine", "mine").replace("[[target]]", &format!("{schema}[[target]]"));
+    assert_says(
+        &World::new().parse(&text).unwrap_err(),
+        r#"the condition `none` of `mine` has no SQL for postgresql, the family of
+           `postgresql-18.6`
+           | rows = «1000» in this dataset
+           | leave out the servers of postgresql, or add words for them to the schema:
+           sql = { any = "…", postgresql = "…" }"#,
+    );
+}

@@ -1,5 +1,7 @@
 //! Messages about wrong workloads.
 
+use prony_model::Family;
+
 use super::{assert_says, golden};
 use crate::parse_workloads;
 
@@ -478,6 +480,51 @@ fn mix(from: &str, to: &str) -> String {
     let text = format!("[[workload]]\n{}", &document[start..end]);
     assert_eq!(text.matches(from).count(), 1, "{from}");
     text.replacen(from, to, 1)
+}
+
+const SELECT: &str = r#"sql = "SELECT c FROM {table} WHERE id BETWEEN {low} AND {high}""#;
+
+#[test]
+fn families_have_words_of_their_own() {
+    let own = r#"sql = { any = "SELECT {low}, {high} FROM {table}", postgresql = "SELECT {low} FROM {table}" }"#;
+    let read = parse_workloads("mine.toml", &RIGHT.replace(SELECT, own)).unwrap();
+    let sql = &read[0].statements[0].sql;
+    let of = |family| sql.of(family).unwrap().to_string();
+    assert_eq!(of(Family::Mariadb), "SELECT {low}, {high} FROM {table}");
+    assert_eq!(of(Family::Postgresql), "SELECT {low} FROM {table}");
+    let one = r#"sql = { mysql = "SELECT {low}, {high}" }"#;
+    let read = parse_workloads("mine.toml", &RIGHT.replace(SELECT, one)).unwrap();
+    assert_eq!(read[0].without_sql(Family::Mysql), None);
+    assert_eq!(read[0].without_sql(Family::Postgresql), Some("range"));
+}
+
+#[test]
+fn words_of_families_that_are_wrong() {
+    check(
+        SELECT,
+        r#"sql = { any = "SELECT {low}, {high}", postgres = "SELECT 1" }"#,
+        r#"unknown key `postgres`
+           | sql = { any = "SELECT {low}, {high}", «postgres» = "SELECT 1" } a table of texts has
+           no such key
+           | did you mean `postgresql`? known keys: any, mysql, mariadb, postgresql"#,
+    );
+    check(
+        SELECT,
+        r#"sql = { any = "SELECT {low}, {high}", postgresql = "SELECT {lo}" }"#,
+        r#"the parameter `lo` is not defined
+           | sql = { any = "SELECT {low}, {high}", postgresql = "SELECT «{lo}»" } no value for this
+           hole
+           | did you mean `low`? known params of this statement: low, high add params.lo = { from
+           = "1..rows" } below the statement"#,
+    );
+    check(
+        SELECT,
+        "sql = {}",
+        "the statement has no text
+         | sql = «{}» an empty table
+         | write `any` for the text that all families understand, and the name of a family for one
+         of its own",
+    );
 }
 
 #[test]
