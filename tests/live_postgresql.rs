@@ -14,7 +14,8 @@ use std::time::Duration;
 
 use prony_client::{Address, Connection, Login};
 use prony_model::{Family, Tls};
-use support::{Shell, live, wait_for};
+use rusqlite::Connection as Database;
+use support::{Shell, finish, live, only_run, prony, wait_for, write};
 
 /// The oldest, one whose idle processes outlive a killed server, and the newest.
 const BUILDS: [&str; 3] = ["postgresql-9.5.3", "postgresql-9.6.24", "postgresql-18.6"];
@@ -97,4 +98,96 @@ fn a_server_stops_though_somebody_is_connected() {
     server.stop();
     assert_eq!(processes_in(&data), [""; 0]);
     assert!(connection.query("SELECT 1").is_err());
+}
+
+/// By how much a counter grew in a step, or in the load where there is no `step`.
+fn grown(database: &Database, target: usize, step: Option<usize>, name: &str) -> i64 {
+    let sql = "SELECT SUM(CASE moment WHEN 'end' THEN value WHEN 'start' THEN -value ELSE 0 END)
+               FROM sample JOIN trial ON trial.id = trial_id
+                   JOIN whole_sample_value ON sample_id = sample.id
+                   JOIN counter ON counter.id = counter_id
+               WHERE target_id = ?1 AND step_id IS ?2 AND source = 'postgres' AND name = ?3";
+    database
+        .query_row(sql, (target, step, name), |row| row.get(0))
+        .unwrap()
+}
+
+#[test]
+fn servers_count_their_work_exactly_and_settle_after_it() {
+    if !live() {
+        return;
+    }
+    // They publish their counts in three ways.
+    let targets = ["postgresql-9.6.24", "postgresql-15.19", "postgresql-18.6"];
+    let builds = targets.map(|build| format!("[[target]]\nbuild = \"{build}\"\n"));
+    let experiment = format!(
+        r#"name = "counts"
+base = "postgresql-18.6"
+blocks = 1
+clients = [4]
+
+[dataset]
+tables = 1
+rows = 2_000
+load = "inserts"
+
+{}
+[sequence]
+operations_per_client = 500
+
+[[step]]
+workload = "update-index"
+
+[[step]]
+settle = {{ limit = "1m" }}
+
+[[step]]
+workload = "point-query"
+"#,
+        builds.concat()
+    );
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "x.toml", &experiment);
+    finish(prony(folder.path(), &["run", "x.toml"])).exits(0);
+    let database = Database::open(only_run(folder.path()).join("run.sqlite")).unwrap();
+    for (target, build) in targets.iter().enumerate() {
+        let grown = |step, name| grown(&database, target, step, name);
+        for (step, name, expected) in [
+            (None, "tables.n_tup_ins", 2_000),
+            (Some(0), "tables.n_tup_upd", 2_000),
+            (Some(0), "tables.idx_scan", 2_000),
+            (Some(1), "tables.n_tup_upd", 0),
+            (Some(1), "tables.idx_scan", 2_000),
+            (Some(1), "tables.idx_tup_fetch", 2_000),
+        ] {
+            assert_eq!(grown(step, name), expected, "{build}, {step:?}: {name}");
+        }
+        for step in [Some(0), Some(1)] {
+            let commits = grown(step, "database.xact_commit");
+            assert!((1_998..=2_002).contains(&commits), "{build}: {commits}");
+        }
+        let wal = grown(Some(0), "wal.insert_bytes");
+        assert!(wal > 2_000 * 100, "{build}: {wal}");
+        let (unmet, debt): (String, String) = database
+            .query_row(
+                "SELECT unmet, debt FROM settle JOIN trial ON trial.id = trial_id WHERE target_id = ?1",
+                [target],
+                |row| Ok((row.get(0)?, row.get(1)?)),
+            )
+            .unwrap();
+        assert_eq!(unmet, "[]", "{build}");
+        for kind in ["dead-rows", "not-visible"] {
+            let none = format!("{{\"kind\":\"{kind}\",\"value\":0}}");
+            assert!(debt.contains(&none), "{build}: {debt}");
+        }
+        let left: i64 = database
+            .query_row(
+                "SELECT value FROM debt JOIN trial ON trial.id = trial_id
+                 WHERE target_id = ?1 AND step_id = 1 AND debt.kind = 'dead-rows'",
+                [target],
+                |row| row.get(0),
+            )
+            .unwrap();
+        assert_eq!(left, 0, "{build}");
+    }
 }

@@ -131,6 +131,7 @@ impl Loaded {
             connections: 2,
             own_server: true,
             hold: false,
+            flush_statistics: false,
         };
         let messages = self.job(Task::Fill(task));
         let Some(Message::Filled { outcome }) = messages.last() else {

@@ -50,6 +50,7 @@ pub(crate) fn fill(dataset: Dataset, engine: Engine) -> Task {
         connections: 2,
         own_server: true,
         hold: false,
+        flush_statistics: false,
     })
 }
 

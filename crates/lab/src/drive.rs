@@ -114,7 +114,8 @@ impl<'l> Drive<'l> {
             Message::Connecting { .. }
             | Message::Ready
             | Message::TurnEnd
-            | Message::MeasureEnd { .. } => true,
+            | Message::MeasureEnd { .. }
+            | Message::StatisticsFlushed { .. } => true,
             Message::Connected { .. } => self.is_bound,
             _ => false,
         };

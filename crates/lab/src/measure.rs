@@ -50,6 +50,10 @@ impl<'l> Measurement<'l> {
         on_message: &mut OnMessage<'_>,
     ) -> Result<Self, Fault> {
         let cpus = binding.generator_cpus();
+        let mut task = task;
+        if let Task::Drive(task) = &mut task {
+            task.flush_statistics = watched.readers.needs_flush(&watched.server);
+        }
         let mut measurement = Self {
             whole_run: matches!(&task, Task::Drive(task) if task.timing == Timing::WholeRun),
             drive: Drive::start(lab, &watched.server, cpus.as_ref(), task)?,
@@ -84,6 +88,17 @@ impl<'l> Measurement<'l> {
             return Ok(Turn::Paused);
         }
         self.samples.extend(watched.readers.end());
+        let mut asked = 0;
+        if watched.readers.needs_flush(&watched.server) {
+            self.drive.release();
+            let is_flushed =
+                |message: &Message| matches!(message, Message::StatisticsFlushed { .. });
+            let flushed = self.run(watched, binding, on_message, is_flushed)?;
+            if let Message::StatisticsFlushed { sessions } = flushed {
+                asked = sessions;
+            }
+        }
+        watched.readers.end_status(&mut self.samples, asked);
         Ok(Turn::Over)
     }
 

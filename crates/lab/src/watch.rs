@@ -9,8 +9,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use prony_model::{
-    Collect, CountedBy, Counter, CounterSet, Counting, Gap, KeptSamples, Moment, RidingCounters,
-    Sample, Source,
+    Collect, CountedBy, Counter, CounterSet, Counting, Family, Gap, KeptSamples, Moment,
+    RidingCounters, Sample, Source,
 };
 use prony_probe::{
     Cgroup, Counters, Period, Prober, Root, Sampler, ServerPlace, hardware_counters,
@@ -169,9 +169,11 @@ fn watch(lab: &Lab<'_>, server: Server, opened: Opened, wanted: Wanted) -> Watch
 
 /// The readers of one server, through the steps of a trial.
 pub(crate) struct Readers {
+    /// The outermost.
+    status: Option<Status>,
     /// From the outermost to the innermost: the reading of one is not part of what those after it
     /// read, at both edges.
-    readers: Vec<Box<dyn EdgeReader>>,
+    others: Vec<Box<dyn EdgeReader>>,
     absent: Vec<Gap>,
 }
 
@@ -207,18 +209,17 @@ impl Readers {
                 reader
             }));
         }
-        if wanted.collect.status {
-            let slower = if wanted.valgrind { SIMULATED_SLOWER } else { 1 };
-            readers.push(Box::new(Status::within(
-                STATUS_LIMIT * slower,
-                wanted.pauses,
-            )));
-        }
         if let Some(callgrind) = callgrind {
             readers.push(Box::new(callgrind));
         }
         readers.push(Box::new(System::new(Sampler::start(prober, period))));
-        Self { readers, absent }
+        let slower = if wanted.valgrind { SIMULATED_SLOWER } else { 1 };
+        let status = Status::within(STATUS_LIMIT * slower, wanted.pauses);
+        Self {
+            status: wanted.collect.status.then_some(status),
+            others: readers,
+            absent,
+        }
     }
 
     /// The sources that can't be read of this server, with the reasons.
@@ -228,7 +229,10 @@ impl Readers {
 
     /// Gets ready for a step, before its load connects.
     pub(crate) fn prepare(&mut self, server: &Server) {
-        for reader in &mut self.readers {
+        if let Some(status) = &mut self.status {
+            status.prepare(server);
+        }
+        for reader in &mut self.others {
             reader.prepare(server);
         }
     }
@@ -236,7 +240,10 @@ impl Readers {
     /// The sample at the start of the measured time.
     pub(crate) fn begin(&mut self) -> Sample {
         let mut sample = empty(Moment::Start);
-        for reader in &mut self.readers {
+        if let Some(status) = &mut self.status {
+            status.read_start(&mut sample);
+        }
+        for reader in &mut self.others {
             reader.read_start(&mut sample);
         }
         sample
@@ -244,27 +251,42 @@ impl Readers {
 
     /// The measured time pauses: what goes by until it [resumes](Self::resume) does not count.
     pub(crate) fn pause(&mut self) {
-        for reader in self.readers.iter_mut().rev() {
+        for reader in self.others.iter_mut().rev() {
             reader.pause();
         }
     }
 
     /// The measured time goes on.
     pub(crate) fn resume(&mut self) {
-        for reader in &mut self.readers {
+        for reader in &mut self.others {
             reader.resume();
         }
     }
 
-    /// The samples in between, and at last the one at the end of the measured time.
+    /// `true` if the sessions of the load have to publish what they have counted before the server's
+    /// status is read.
+    pub(crate) fn needs_flush(&self, server: &Server) -> bool {
+        self.status.is_some() && server.login().family == Family::Postgresql
+    }
+
+    /// The samples in between, and at last the one at the end of the measured time, which still
+    /// [lacks](Self::end_status) the server's status.
     pub(crate) fn end(&mut self) -> Vec<Sample> {
         let mut sample = empty(Moment::End);
         let mut samples = Vec::new();
-        for reader in self.readers.iter_mut().rev() {
+        for reader in self.others.iter_mut().rev() {
             samples.extend(reader.read_end(&mut sample));
         }
         samples.push(sample);
         samples
+    }
+
+    /// Adds the server's status to the last sample, without the transactions in which sessions were
+    /// `asked` to publish what they have counted.
+    pub(crate) fn end_status(&mut self, samples: &mut [Sample], asked: u32) {
+        if let (Some(status), Some(end)) = (&mut self.status, samples.last_mut()) {
+            status.read_end(end, asked);
+        }
     }
 }
 

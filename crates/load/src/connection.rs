@@ -3,6 +3,8 @@
 mod link;
 mod open;
 mod statements;
+mod statistics;
 
 pub(crate) use link::{Link, Transfer};
 pub(crate) use open::{Connecting, Opener};
+pub(crate) use statistics::flush_statistics;

@@ -14,17 +14,18 @@ mod totals;
 mod turns;
 
 use std::num::NonZeroU64;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use prony_model::{Length, Pace, Scheduling, ThreadUse, Timing, Tls};
 
 use rustix::thread::set_current_timer_slack;
 
 use crate::clock::{CpuTime, ThreadTime, now_ns};
-use crate::connection::Opener;
+use crate::connection::{Opener, flush_statistics};
 use crate::dataset::marks;
 use crate::drive::collect::{Collector, Report};
 use crate::drive::gate::Gate;
@@ -59,6 +60,8 @@ struct Run<'a> {
     failed: AtomicBool,
     /// Meeting point of all threads at the start of the measured time, and after each turn.
     gate: Gate,
+    /// Held by the thread whose sessions publish what they have counted.
+    flushing: Mutex<()>,
     turns: Turns,
     /// Threads of which own clients still work: in the warm-up, and in the measured time.
     own_left: [AtomicU32; 2],
@@ -101,6 +104,7 @@ pub(crate) fn drive(
         is_abandoned: speaker.is_closed,
         failed: AtomicBool::new(false),
         gate: Gate::new(shares.len()),
+        flushing: Mutex::default(),
         turns: Turns::default(),
         own_left: [AtomicU32::new(threads), AtomicU32::new(threads)],
     };
@@ -183,6 +187,11 @@ impl Run<'_> {
         let mut ready = (self.take_place(thread))
             .and_then(|()| self.be_punctual())
             .and_then(|()| self.warm_up(&mut worker));
+        if self.task.flush_statistics && self.task.timing == Timing::Operations {
+            // Threads that still work would keep the counts of others back.
+            self.gate.wait();
+            ready = ready.and_then(|()| self.flush_statistics(&mut worker));
+        }
         let mut measured = Measured::new(worker.new_records(&self.task.groups)?);
         loop {
             // A thread that failed still comes to the gate, for the others wait there.
@@ -245,6 +254,13 @@ impl Run<'_> {
             self.turns.ended(last_ns);
         }
         Ok(())
+    }
+
+    /// Makes the sessions of a thread publish what they have counted before the measured time.
+    fn flush_statistics(&self, worker: &mut Worker<'_>) -> Result<(), LoadError> {
+        let _alone = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
+        let timeout = Duration::from_millis(self.task.stall_ms);
+        flush_statistics(&mut worker.links, |link| link.ask_nothing(timeout)).map(drop)
     }
 
     /// Binds this thread to its processor, if it has one of its own.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::backend::{BackendError, backend_of, choose_backend, usual_threads};
 
 /// The version of the protocol of jobs and messages.
-const PROTOCOL: u32 = 5;
+const PROTOCOL: u32 = 6;
 
 /// The generator's first message, before it reads its job. Who controls it may be on another host:
 /// threads and backend are chosen from this.
@@ -130,6 +130,6 @@ mod tests {
         assert_eq!(hello.check(), Ok(()));
         hello.protocol += 1;
         let error = hello.check().unwrap_err().to_string();
-        assert!(error.contains("expected 5"), "{error}");
+        assert!(error.contains("expected 6"), "{error}");
     }
 }

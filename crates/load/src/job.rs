@@ -69,10 +69,17 @@ pub struct FillTask {
     /// made, and [`MeasureEnd`](crate::Message::MeasureEnd) after the last index, before the rows
     /// are checked. After each it goes on when a line has come on its input.
     pub hold: bool,
+    /// As [`DriveTask::flush_statistics`], at the end.
+    #[serde(default)]
+    pub flush_statistics: bool,
 }
 
 /// Runs groups of clients over a dataset, every client with its own connection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a choice of its own, written by name in JSON"
+)]
 pub struct DriveTask {
     /// The clients, with what they do. The first group is the step's own; the others run beside it,
     /// on the same threads, until it ends.
@@ -141,6 +148,12 @@ pub struct DriveTask {
     /// [processors](Self::thread_cpus) of their own, each `Connecting` waits for a line too, and
     /// so does `Connected`.
     pub hold: bool,
+    /// `true` if sessions are made to publish the counters that they keep, which those of PostgreSQL do
+    /// late: before `Ready`, and, where the job holds, after the line that answers `MeasureEnd`. The
+    /// generator then says [`StatisticsFlushed`](crate::Message::StatisticsFlushed), and waits for one
+    /// line more. It takes a second and is in no figure of the generator's.
+    #[serde(default)]
+    pub flush_statistics: bool,
 }
 
 /// Runs a workload with one client, statement after statement as text, decodes every answer, and
@@ -277,6 +290,7 @@ impl DriveTask {
             turn_ms: None,
             interval_histograms: false,
             hold: false,
+            flush_statistics: false,
         }
     }
 
@@ -413,6 +427,7 @@ mod tests {
                 connections: 2,
                 own_server: true,
                 hold: false,
+                flush_statistics: false,
             }),
         }
     }

@@ -64,6 +64,13 @@ pub enum Message {
         /// The instant, in nanoseconds of the host's monotonic clock, less all pauses between turns.
         at_ns: u64,
     },
+    /// The sessions have published their counters, where the job
+    /// [wants it](crate::DriveTask::flush_statistics): they can be read until a line has come on the
+    /// generator's input, or its end.
+    StatisticsFlushed {
+        /// Number of transactions that this took, which are in the counters now.
+        sessions: u32,
+    },
     /// The workload ran to its end.
     Done {
         /// Outcome of the step.

@@ -101,6 +101,7 @@ fn fill(engine: Engine) -> Task {
         connections: 2,
         own_server: true,
         hold: false,
+        flush_statistics: false,
     })
 }
 
@@ -346,6 +347,7 @@ fn crash_in_the_middle(build: &str, engine: Engine) {
         connections: 2,
         own_server: true,
         hold: false,
+        flush_statistics: false,
     });
     run(&server, server.admin_address(), Tls::Off, task);
     let (loaded, violated) = orders(&server, &dataset);

@@ -100,6 +100,7 @@ impl Filler {
                 connections: CONNECTIONS,
                 own_server: true,
                 hold: false,
+                flush_statistics: false,
             }),
         };
         let mut out = Vec::new();

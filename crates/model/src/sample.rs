@@ -36,6 +36,8 @@ words! {
         Client = "client",
         /// The cost of sampling itself: Prony's own processor time.
         Lab = "lab",
+        /// PostgreSQL's views of statistics.
+        Postgres = "postgres",
         /// `SHOW GLOBAL STATUS`.
         Status = "status",
         /// `information_schema.INNODB_METRICS`.
@@ -44,6 +46,11 @@ words! {
 }
 
 impl Source {
+    /// True for counters that a server keeps of itself.
+    pub const fn is_status(self) -> bool {
+        matches!(self, Self::Status | Self::Innodb | Self::Postgres)
+    }
+
     /// True where its values are levels, which rise and fall, and not counts that only grow.
     pub const fn is_level(self) -> bool {
         matches!(self, Self::Memory | Self::Files)

@@ -36,7 +36,7 @@ impl StatusUnit {
 /// Facts of a counter that explains the cost of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StatusFacts {
-    /// Its source: [`Source::Status`] or [`Source::Innodb`].
+    /// Its source: [`Source::Status`], [`Source::Innodb`] or [`Source::Postgres`].
     pub source: Source,
     /// The server's name for it, in lower case.
     pub name: &'static str,
@@ -55,10 +55,10 @@ impl StatusFacts {
 
 /// Makes the table: of each counter its source, name, unit, and what that is.
 macro_rules! explaining {
-    ($($source:ident $name:ident $unit:ident $what:literal,)*) => {
+    ($($source:ident $name:ident $(.$part:ident)* $unit:ident $what:literal,)*) => {
         &[$(StatusFacts {
             source: Source::$source,
-            name: stringify!($name),
+            name: concat!(stringify!($name) $(, ".", stringify!($part))*),
             unit: StatusUnit::$unit,
             what: $what,
         },)*]
@@ -171,6 +171,34 @@ pub const EXPLAINING: &[StatusFacts] = explaining! {
     // The binary log.
     Status binlog_bytes_written Bytes "binary log written",
     Status binlog_cache_disk_use Count "transactions larger than the binary log's cache",
+    // PostgreSQL.
+    Postgres database.xact_commit Count "transactions committed",
+    Postgres database.xact_rollback Count "transactions rolled back",
+    Postgres tables.idx_scan Count "index scans",
+    Postgres indexes.idx_tup_read Rows "entries read from indexes",
+    Postgres tables.idx_tup_fetch Rows "rows fetched by indexes",
+    Postgres tables.seq_scan Count "tables scanned",
+    Postgres tables.seq_tup_read Rows "rows read by scanning",
+    Postgres tables.n_tup_ins Rows "rows inserted",
+    Postgres tables.n_tup_upd Rows "rows updated",
+    Postgres tables.n_tup_hot_upd Rows "rows updated without their indexes",
+    Postgres tables.n_tup_del Rows "rows deleted",
+    Postgres tables.heap_blks_hit Pages "pages of tables found in memory",
+    Postgres tables.heap_blks_read Pages "pages of tables read",
+    Postgres tables.idx_blks_hit Pages "pages of indexes found in memory",
+    Postgres tables.idx_blks_read Pages "pages of indexes read",
+    Postgres database.temp_files Count "temporary files",
+    Postgres database.temp_bytes Bytes "temporary files written",
+    Postgres database.deadlocks Count "deadlocks",
+    Postgres wal.insert_bytes Bytes "WAL inserted",
+    Postgres wal.wal_records Count "WAL records",
+    Postgres wal.wal_fpi Pages "whole pages in WAL",
+    Postgres bgwriter.buffers_checkpoint Pages "pages written by checkpoints",
+    Postgres checkpointer.buffers_written Pages "pages written by checkpoints",
+    Postgres bgwriter.buffers_clean Pages "pages written in the background",
+    Postgres bgwriter.buffers_backend Pages "pages written by sessions",
+    Postgres tables.vacuum_count Count "vacuums",
+    Postgres tables.autovacuum_count Count "vacuums by the server itself",
 };
 
 /// Values of [`Source::Status`] that rise and fall, separated by spaces; a `*` stands for the rest of
@@ -205,6 +233,11 @@ const INNODB_LEVELS: &str = "\
     innodb_page_size lock_row_lock_current_waits lock_row_lock_time_* lock_threads_waiting \
     os_log_pending_* os_pending_* trx_*";
 
+/// The same of [`Source::Postgres`].
+const POSTGRES_LEVELS: &str = "\
+    database.numbackends io.relation.op_bytes io.temp_relation.op_bytes \
+    tables.n_dead_tup tables.n_ins_since_vacuum tables.n_live_tup tables.n_mod_since_analyze";
+
 impl Counter {
     /// Facts of a server's own counter that explains the cost of an operation.
     pub fn explains(&self) -> Option<&'static StatusFacts> {
@@ -218,6 +251,7 @@ impl Counter {
         let levels = match self.source {
             Source::Status => STATUS_LEVELS,
             Source::Innodb => INNODB_LEVELS,
+            Source::Postgres => POSTGRES_LEVELS,
             source => return source.is_level(),
         };
         let mut patterns = levels.split_ascii_whitespace();
@@ -260,6 +294,8 @@ mod tests {
         assert!(!level(Source::Status, "opened_tables"));
         assert!(level(Source::Innodb, "buffer_pool_pages_dirty"));
         assert!(!level(Source::Innodb, "buffer_pool_reads"));
+        assert!(level(Source::Postgres, "tables.n_dead_tup"));
+        assert!(!level(Source::Postgres, "tables.n_tup_upd"));
         assert!(level(Source::Memory, "resident_bytes"));
         assert!(!level(Source::Process, "user_ns"));
         assert_eq!(Counter::new(Source::Status, "uptime").explains(), None);

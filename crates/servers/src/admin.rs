@@ -15,5 +15,5 @@ pub use explain::Explainer;
 pub use facts::{variables, version};
 pub use settle::{SettleError, Whose, debt, empty_binlog, settle};
 pub use statement::StatementError;
-pub use status::{status, survive_pauses};
+pub use status::StatusReader;
 pub use tables::{check_table, create_database, warm};

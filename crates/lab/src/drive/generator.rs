@@ -177,6 +177,7 @@ mod tests {
                 connections: 1,
                 own_server: true,
                 hold: false,
+                flush_statistics: false,
             }),
         }
     }

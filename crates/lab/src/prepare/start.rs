@@ -150,8 +150,10 @@ pub(crate) fn fill(
     mut readers: Option<&mut Readers>,
     say: &mut dyn FnMut(Activity),
 ) -> Result<Loaded, Fault> {
+    let mut flush_statistics = false;
     if let Some(readers) = &mut readers {
         readers.prepare(server);
+        flush_statistics = readers.needs_flush(server);
     }
     let mut samples = Vec::new();
     let task = Task::Fill(FillTask {
@@ -160,6 +162,7 @@ pub(crate) fn fill(
         connections: lab.cpus.clamp(1, 8),
         own_server: target.external.is_none(),
         hold: readers.is_some(),
+        flush_statistics,
     });
     let load = drive(lab, server, task, &mut |message| {
         match (message, &mut readers) {
@@ -175,7 +178,15 @@ pub(crate) fn fill(
                 rows_total,
             }),
             (Message::Ready, Some(readers)) => samples.push(readers.begin()),
-            (Message::MeasureEnd { .. }, Some(readers)) => samples.extend(readers.end()),
+            (Message::MeasureEnd { .. }, Some(readers)) => {
+                samples.extend(readers.end());
+                if !flush_statistics {
+                    readers.end_status(&mut samples, 0);
+                }
+            }
+            (Message::StatisticsFlushed { sessions }, Some(readers)) => {
+                readers.end_status(&mut samples, sessions);
+            }
             (Message::Filled { outcome }, _) => return Some(outcome),
             _ => {}
         }

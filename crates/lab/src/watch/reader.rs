@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use prony_client::Connection;
 use prony_model::{Counter, Gap, Sample, Source};
 use prony_probe::Sampler;
-use prony_servers::{Callgrind, ValgrindError, admin};
+use prony_servers::admin::StatusReader;
+use prony_servers::{Callgrind, ValgrindError};
 
 use super::pauses::Pauses;
 use crate::server::Server;
@@ -91,10 +91,10 @@ pub(super) struct Status {
     limit: Duration,
     /// The server is paused within steps.
     pauses: bool,
-    /// The connection of a step. It is open through the whole step, so that no thread of the server
-    /// comes or goes for it, and closed between steps, where the server may be idle for longer than
-    /// it keeps a connection.
-    connection: Option<Result<Connection, String>>,
+    /// The session of a step. It is open through the whole step, so that no thread of the server comes or
+    /// goes for it, and closed between steps, where the server may be idle for longer than it keeps a
+    /// connection. PostgreSQL keeps it, and getting ready takes time there: it stays for the next step.
+    session: Option<Result<StatusReader, String>>,
 }
 
 impl Status {
@@ -104,48 +104,64 @@ impl Status {
         Self {
             limit,
             pauses,
-            connection: None,
+            session: None,
         }
     }
 
     fn ask(&mut self) -> Result<BTreeMap<Counter, u64>, String> {
-        match &mut self.connection {
-            Some(Ok(connection)) => {
-                admin::status(connection).map_err(|error| format!("failed to {error}"))
-            }
+        match &mut self.session {
+            Some(Ok(session)) => session.read().map_err(|error| format!("failed to {error}")),
             Some(Err(reason)) => Err(reason.clone()),
             None => Err("there is no connection for it".to_owned()),
         }
     }
-}
 
-impl EdgeReader for Status {
-    fn prepare(&mut self, server: &Server) {
-        let connected = server
-            .connect_within(self.limit)
-            .and_then(|mut connection| {
-                if self.pauses {
-                    admin::survive_pauses(&mut connection)?;
-                }
-                Ok(connection)
-            });
-        self.connection = Some(connected.map_err(|error| format!("failed to {error}")));
+    /// The counter of transactions, and how many a reading adds to it, where that is all that it adds.
+    fn own_transactions(&self) -> Option<(Counter, u64)> {
+        self.session.as_ref()?.as_ref().ok()?.own_transactions()
     }
 
-    /// Asks three times, so that the cost of one question for the server's own counters is known.
-    fn read_start(&mut self, start: &mut Sample) {
-        // The first one also pays for what is only done once.
-        let status = match [self.ask(), self.ask(), self.ask()] {
-            [Ok(first), Ok(second), Ok(third)] => Ok(with_own_cost([&first, &second], third)),
-            [.., last] => last,
+    /// Gets ready for a step, before its load connects.
+    pub(super) fn prepare(&mut self, server: &Server) {
+        if self.own_transactions().is_none() {
+            let opened = server
+                .connect_within(self.limit)
+                .and_then(|connection| StatusReader::open(connection, self.pauses));
+            self.session = Some(opened.map_err(|error| format!("failed to {error}")));
+        }
+    }
+
+    /// Adds the status to the sample at the start of the measured time. Asks three times, so that the cost
+    /// of one question for the server's own counters is known; once where it is known.
+    pub(super) fn read_start(&mut self, start: &mut Sample) {
+        let status = match self.own_transactions() {
+            Some((transactions, own)) => self.ask().map(|mut status| {
+                status.entry(transactions).and_modify(|count| *count += own);
+                status
+            }),
+            // The first one also pays for what is only done once.
+            None => match [self.ask(), self.ask(), self.ask()] {
+                [Ok(first), Ok(second), Ok(third)] => Ok(with_own_cost([&first, &second], third)),
+                [.., last] => last,
+            },
         };
         add_status(start, status);
     }
 
-    fn read_end(&mut self, end: &mut Sample) -> Vec<Sample> {
-        add_status(end, self.ask());
-        self.connection = None;
-        Vec::new()
+    /// Adds the status to the sample at the end of the measured time, where sessions were `asked` to publish
+    /// what they have counted.
+    pub(super) fn read_end(&mut self, end: &mut Sample, asked: u32) {
+        let own = self.own_transactions();
+        let mut status = self.ask();
+        if status.is_err() || own.is_none() {
+            self.session = None;
+        }
+        if let (Ok(status), Some((transactions, _))) = (&mut status, own) {
+            status
+                .entry(transactions)
+                .and_modify(|count| *count = count.saturating_sub(asked.into()));
+        }
+        add_status(end, status);
     }
 }
 

@@ -11,6 +11,7 @@ use crate::client::Client;
 use crate::connection::statements::{check_params, opening_error, prepared_ids};
 use crate::operations::PreparedIds;
 use crate::program::Program;
+use crate::protocol::{Answer, Progress, Request};
 
 /// A client and its socket. Dropping it says goodbye to the server.
 pub(crate) struct Link {
@@ -215,6 +216,42 @@ impl Link {
             .stream
             .write_all(&goodbye)
             .and_then(|()| self.stream.flush());
+    }
+
+    /// Asks an empty query and waits for its answer. No query is under way. Returns `false` if the
+    /// connection is not open.
+    pub(crate) fn ask_nothing(&mut self, timeout: Duration) -> Result<bool, LoadError> {
+        if self.is_gone || self.opening.is_some() {
+            return Ok(false);
+        }
+        self.make_blocking()?;
+        self.converse(timeout).map_err(|source| LoadError::Socket {
+            statement: "an empty query".to_owned(),
+            source,
+        })?;
+        Ok(true)
+    }
+
+    fn converse(&mut self, timeout: Duration) -> io::Result<()> {
+        let wire = self.client.wire();
+        let mut request = Request::new(wire);
+        request.query(|_| ());
+        self.socket().set_timeouts(Some(timeout))?;
+        self.stream.write_all(request.bytes())?;
+        self.stream.flush()?;
+        let mut answer = Answer::new(wire);
+        answer.start();
+        let mut buffer = [0; 4096];
+        loop {
+            let received = match self.stream.read(&mut buffer)? {
+                0 => return Err(ErrorKind::UnexpectedEof.into()),
+                count => &buffer[..count],
+            };
+            let progress = answer.feed(received).map_err(io::Error::other)?;
+            if let Progress::Done { .. } = progress {
+                return self.socket().set_timeouts(None);
+            }
+        }
     }
 
     /// The error of a server that has been silent for too long.

@@ -16,6 +16,7 @@ use prony_client::{Answer, Connection};
 use prony_model::{Dataset, Engine, LoadMethod, LoadOutcome};
 
 use crate::clock::now_ns;
+use crate::connection::flush_statistics;
 use crate::dataset::ask;
 use crate::dataset::checksum::{Chunk, chunks, verify_chunk};
 use crate::dataset::fill::insert::Filler;
@@ -91,6 +92,16 @@ impl Fill<'_, '_> {
             let at_ns = now_ns();
             self.speaker.say(&Message::MeasureEnd { at_ns })?;
             self.speaker.wait()?;
+            if self.task.flush_statistics {
+                let sessions = flush_statistics(&mut self.connections, |connection| {
+                    ask(connection, "", || {
+                        "make a session publish its counters".to_owned()
+                    })
+                    .map(|_| true)
+                })?;
+                self.speaker.say(&Message::StatisticsFlushed { sessions })?;
+                self.speaker.wait()?;
+            }
         }
         // Those that only check would be sessions of the server while it is measured.
         self.connect(self.task.connections)?;

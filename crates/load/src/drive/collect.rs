@@ -2,6 +2,7 @@
 
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Receiver;
+use std::time::Duration;
 
 use prony_model::{Length, StepOutcome};
 
@@ -112,7 +113,13 @@ impl<'a, 's> Collector<'a, 's> {
         let (client_user_ns, client_system_ns) = cpu_time()?.since(start.cpu);
         let end_ns = sum.last_ns().max(start.at_ns);
         self.speaker.say(&Message::MeasureEnd { at_ns: end_ns })?;
-        if self.run.task.hold {
+        let task = self.run.task;
+        if task.hold && task.flush_statistics {
+            self.speaker.wait()?;
+            let sessions = sum.flush_statistics(Duration::from_millis(task.stall_ms))?;
+            self.speaker.say(&Message::StatisticsFlushed { sessions })?;
+        }
+        if task.hold {
             self.speaker.linger();
         }
         sum.say_goodbye();

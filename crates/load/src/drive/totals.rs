@@ -1,9 +1,11 @@
 //! The figures of the threads, added up.
 
+use std::time::Duration;
+
 use prony_model::{ClientGroup, GroupOutcome, Length, Pace, ThreadUse, Timing};
 
 use crate::client::Client;
-use crate::connection::Link;
+use crate::connection::{Link, flush_statistics};
 use crate::drive::turns::Turn;
 use crate::drive::{Run, ns};
 use crate::program::Program;
@@ -61,6 +63,11 @@ impl Totals {
             thread_use: used.into_iter().collect(),
             links,
         }
+    }
+
+    /// Makes the sessions publish what they have counted. Returns how many did.
+    pub(super) fn flush_statistics(&mut self, timeout: Duration) -> Result<u32, LoadError> {
+        flush_statistics(&mut self.links, |link| link.ask_nothing(timeout))
     }
 
     /// The clients leave the server.

@@ -19,6 +19,7 @@ fn task(engine: Engine, connections: u32) -> Task {
         connections,
         own_server: true,
         hold: false,
+        flush_statistics: false,
     })
 }
 
@@ -33,6 +34,7 @@ fn by_inserts(hold: bool) -> Task {
         connections: 3,
         own_server: true,
         hold,
+        flush_statistics: false,
     })
 }
 

@@ -1,7 +1,8 @@
 //! The execution plans of the servers for each statement, and their differences.
 //!
 //! Only the parts that decide how rows are found are compared: table, access type, index and how
-//! much of it is used, and extra work on the way. Estimates of rows are not compared.
+//! much of it is used, and extra work on the way. Estimates of rows are not compared. Servers of
+//! PostgreSQL answer without estimates, and all of it is compared.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -70,15 +71,55 @@ pub(crate) fn read(store: &Store) -> Result<Vec<ExplainedStatement>, ReportError
         .collect())
 }
 
+/// The only column of PostgreSQL's answers.
+const TREE: &str = "QUERY PLAN";
+
 /// The parts of a plan that are compared: `range on t1 by k_1 (4 bytes), Using where`, table after table.
 fn words(rows: &Value) -> String {
     let rows = rows.as_array().map(Vec::as_slice).unwrap_or_default();
+    let lines: Option<Vec<&str>> = rows.iter().map(|row| row.get(TREE)?.as_str()).collect();
+    if let Some(lines) = lines.filter(|lines| !lines.is_empty()) {
+        return tree_words(&lines);
+    }
     let rows: Vec<String> = rows.iter().map(row_words).collect();
     if rows.is_empty() {
         "nothing".into()
     } else {
         rows.join(" + ")
     }
+}
+
+/// A tree of nodes, as PostgreSQL writes it, in one line: `Sort, Sort Key: c [Seq Scan on t1]`. Brackets
+/// enclose the nodes that a node takes its rows from.
+fn tree_words(lines: &[&str]) -> String {
+    let mut words = String::new();
+    // The indents of the node under way and of those around it.
+    let mut nodes: Vec<usize> = Vec::new();
+    for line in lines {
+        let text = line.trim_start();
+        let indent = line.len() - text.len();
+        let node = match text.strip_prefix("->") {
+            Some(node) => node.trim(),
+            None if nodes.is_empty() => text,
+            None => {
+                words.push_str(", ");
+                words.push_str(text.trim_end());
+                continue;
+            }
+        };
+        let ended = nodes.iter().filter(|around| **around >= indent).count();
+        if ended > 0 {
+            words.push_str(&"]".repeat(ended - 1));
+            words.push_str("; ");
+        } else if !nodes.is_empty() {
+            words.push_str(" [");
+        }
+        nodes.truncate(nodes.len() - ended);
+        nodes.push(indent);
+        words.push_str(node);
+    }
+    words.push_str(&"]".repeat(nodes.len().saturating_sub(1)));
+    words
 }
 
 fn row_words(row: &Value) -> String {
@@ -132,6 +173,40 @@ mod tests {
         assert_eq!(
             words(&old),
             "range on e by PRIMARY (4 bytes), Using temporary, Using where"
+        );
+    }
+
+    #[test]
+    fn a_tree_becomes_one_line() {
+        let tree = |lines: &[&str]| {
+            let rows = lines.iter().map(|line| json!({ "QUERY PLAN": line }));
+            words(&Value::Array(rows.collect()))
+        };
+        assert_eq!(tree(&["Seq Scan on t"]), "Seq Scan on t");
+        let join = [
+            "Sort",
+            "  Sort Key: a.c",
+            "  ->  Hash Join",
+            "        Hash Cond: (a.id = b.id)",
+            "        ->  Seq Scan on a",
+            "              Filter: (k > 1)",
+            "        ->  Hash",
+            "              ->  Seq Scan on b",
+        ];
+        assert_eq!(
+            tree(&join),
+            "Sort, Sort Key: a.c [Hash Join, Hash Cond: (a.id = b.id) \
+             [Seq Scan on a, Filter: (k > 1); Hash [Seq Scan on b]]]"
+        );
+        let append = [
+            "Append",
+            "  ->  Sort",
+            "        ->  Seq Scan on a",
+            "  ->  Seq Scan on b",
+        ];
+        assert_eq!(
+            tree(&append),
+            "Append [Sort [Seq Scan on a]; Seq Scan on b]"
         );
     }
 

@@ -41,9 +41,7 @@ impl CounterTable {
         Self {
             identity: counters.place(&IDENTITY),
             threads_lost: counters.place(&THREADS_LOST),
-            own: places(&|counter| {
-                matches!(counter.source, Source::Status | Source::Innodb) && !counter.is_level()
-            }),
+            own: places(&|counter| counter.source.is_status() && !counter.is_level()),
             sizes: places(&|counter| counter.source.is_level() && counter.name.ends_with("_bytes")),
             by_source: Source::ALL.map(|source| counters.of_source(source)).into(),
             counters,

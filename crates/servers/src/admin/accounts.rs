@@ -17,7 +17,12 @@ pub(crate) const ADMIN_USER: &str = "root";
 /// names.
 const LOAD_HOSTS: [&str; 2] = ["localhost", "127.0.0.1"];
 /// Extensions of PostgreSQL that tell what an engine has put off, and that read tables into memory.
-const EXTENSIONS: [&str; 3] = ["pg_buffercache", "pg_prewarm", "pg_visibility"];
+const EXTENSIONS: [&str; 4] = [
+    "pageinspect",
+    "pg_buffercache",
+    "pg_prewarm",
+    "pg_visibility",
+];
 
 /// A password for the load generator's account: 32 hexadecimal digits, so that it needs no quoting.
 pub(crate) fn new_password() -> Result<String, IoError> {

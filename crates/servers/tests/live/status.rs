@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use prony_client::{Connection, Login};
 use prony_model::{Counter, Dataset, Engine, Source, StopFlag};
-use prony_servers::admin::{self, Explainer, status};
+use prony_servers::admin::{self, Explainer, StatusReader};
 use prony_servers::{Birth, Running};
 
 use crate::birth::Stage;
@@ -51,14 +51,14 @@ fn look_around(server: &Running, engine: Engine) -> [BTreeMap<Counter, u64>; 2] 
         load.query(format!("INSERT INTO t VALUES ({id}, {id})"))
             .unwrap();
     }
-    let mut admin =
-        Connection::connect(&server.admin_address(), &server.admin_login(), LIMIT).unwrap();
-    let before = status(&mut admin).unwrap();
+    let admin = Connection::connect(&server.admin_address(), &server.admin_login(), LIMIT).unwrap();
+    let mut admin = StatusReader::open(admin, false).unwrap();
+    let before = admin.read().unwrap();
     for id in 0..ROWS {
         load.query(format!("SELECT k FROM t WHERE id = {id}"))
             .unwrap();
     }
-    [before, status(&mut admin).unwrap()]
+    [before, admin.read().unwrap()]
 }
 
 #[test]

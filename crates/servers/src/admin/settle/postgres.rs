@@ -63,9 +63,15 @@ const READINGS: [(DebtKind, &[&str]); 5] = [
     ),
     (
         DebtKind::NotVisible,
+        // Pages that were added and never used have no mark and no contents; they are looked for where
+        // few have none.
         &[
-            "SELECT coalesce(sum(pg_relation_size(relid) / current_setting('block_size')::int8 \
-             - all_visible), 0) FROM pg_stat_user_tables, pg_visibility_map_summary(relid)",
+            "SELECT coalesce(sum(CASE WHEN unmarked = 0 OR unmarked > 1000 THEN unmarked ELSE \
+             (SELECT count(*) FROM pg_visibility_map(relid) WHERE NOT all_visible AND \
+             (page_header(get_raw_page(relid::regclass::text, blkno::int))).upper > 0) END), 0) \
+             FROM (SELECT relid, pg_relation_size(relid) / current_setting('block_size')::int8 \
+             - all_visible AS unmarked FROM pg_stat_user_tables, pg_visibility_map_summary(relid)) \
+             AS tables",
         ],
     ),
     (
