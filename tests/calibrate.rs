@@ -116,10 +116,16 @@ fn an_unusual_calibration_is_printed_and_not_kept() {
         .exits(0)
         .says(&["epoll, 64 clients: ", "will not be stored"]);
     let json: Value = serde_json::from_str(&finished.stdout).unwrap();
-    assert_eq!(json["closed"].as_array().unwrap().len(), 2);
-    for (index, clients, threads) in [(0, 1, 1), (1, 64, 2)] {
+    assert_eq!(json["closed"].as_array().unwrap().len(), 4);
+    for (index, family, clients, threads) in [
+        (0, "mysql", 1, 1),
+        (1, "mysql", 64, 2),
+        (2, "postgresql", 1, 1),
+        (3, "postgresql", 64, 2),
+    ] {
         let at = |name: &str| number(&json, &format!("/closed/{index}/{name}"));
         let point = &json["closed"][index];
+        assert_eq!(point["family"], family);
         assert_eq!(point["clients"], clients);
         assert_eq!(point["threads"], threads);
         let queries = at("counts/queries");

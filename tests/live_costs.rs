@@ -197,6 +197,7 @@ const POSTGRESQL: &str = r#"name = "processes"
 base = "busy"
 blocks = 1
 clients = [64]
+allow = ["autovacuum"]
 
 [dataset]
 tables = 1

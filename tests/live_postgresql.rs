@@ -56,11 +56,13 @@ fn nothing_is_left_of_a_server_whose_prony_was_killed() {
         let folder = tempfile::tempdir().unwrap();
         let server = Shell::start(folder.path(), build);
         let data = server.socket.parent().unwrap().join("data");
-        let (idle, mut busy) = (connect(&server), connect(&server));
+        let (mut idle, mut busy) = (connect(&server), connect(&server));
         let busy = thread::spawn(move || busy.query("SELECT pg_sleep(60)"));
-        let sleeping = |process: &String| process.contains("SELECT");
+        // Titles of processes do not change with their statements here.
+        let sleeping = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%'";
         wait_for("a busy session", Duration::from_secs(10), || {
-            processes_in(&data).iter().any(sleeping).then_some(())
+            let answer = idle.query(sleeping).unwrap();
+            (answer.single() == Some("1")).then_some(())
         });
         assert!(processes_in(&data).len() > 6);
         server.kill();
@@ -84,7 +86,7 @@ fn a_server_stops_though_somebody_is_connected() {
     let data = server.socket.parent().unwrap().join("data");
     let mut connection = connect(&server);
     let refused = connection.query("SELECT * FROM no_such_table").unwrap_err();
-    assert!(refused.to_string().contains("(42P01)"), "{refused}");
+    assert!(refused.to_string().contains("error 42P01"), "{refused}");
     let answer = connection.query("CREATE TABLE t (a int); INSERT INTO t VALUES (1), (2)");
     assert_eq!(answer.unwrap().affected, 2);
     let answer = connection

@@ -28,7 +28,7 @@ fn experiment(builds: &[&str]) -> String {
     };
     let targets: String = builds.iter().map(target).collect();
     format!(
-        "name = \"tcp\"\nbase = \"{}-encrypted\"\nblocks = 1\nclients = [2]\n\
+        "name = \"tcp\"\nbase = \"{}-encrypted\"\nblocks = 1\nclients = [2]\nallow = [\"prony.compiled\"]\n\
          [dataset]\ntables = 1\nrows = 1000\n{targets}\
          [sequence]\ntime = \"200ms\"\n\
          [[step]]\nworkload = \"point-query\"\n\

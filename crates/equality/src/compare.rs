@@ -25,7 +25,7 @@ impl Table {
         differences
     }
 
-    /// Returns `true` for a name, in the form of [`canonical`], of a variable of a subject or of a row of the
+    /// Returns `true` for a name, in the form of `canonical`, of a variable of a subject or of a row of the
     /// table, or of an intent of a row.
     pub(crate) fn knows(&self, subjects: &[Subject<'_>], name: &str) -> bool {
         let has = |prepared: &Prepared<'_>| {

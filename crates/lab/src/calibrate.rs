@@ -22,12 +22,13 @@ use prony_check::CheckError;
 use prony_host::{Launcher, Roots};
 use prony_load::DriveTask;
 use prony_model::{
-    Backend, CalibratedHost, Calibration, ClosedPoint, CounterSet, DefaultPlacement, HostUse,
-    LookingPrice, NoisePoint, OpenPoint, Spacing, StopFlag, WakeUps, Workload,
+    Backend, CalibratedHost, Calibration, ClosedPoint, CounterSet, DefaultPlacement, Family,
+    HostUse, LookingPrice, NoisePoint, OpenPoint, Spacing, StopFlag, WakeUps, Workload,
 };
 use prony_plan::{Invalid, embedded_workloads};
 use prony_probe::{HostFacts, Root};
 
+pub(crate) use self::cache::Ceiling;
 pub use self::cache::KeepError;
 use self::cache::{CachedCalibration, keep, recall};
 use self::measured::{Measured, drive_error};
@@ -220,24 +221,27 @@ impl<'a> Calibrator<'a> {
             looking: Vec::new(),
             noise: Vec::new(),
         };
-        for task in &points.tasks(&workload, &hello) {
-            let measured = self.measure_task(task, &placement, points.repeats(), events)?;
+        for (family, task) in &points.tasks(&workload, &hello) {
+            let repeats = points.repeats();
+            let measured = self.measure_task((*family, task), &placement, repeats, events)?;
             if task.groups.own().pace.is_scheduled() {
                 let point = open_point(task, &measured)?;
                 events(CalibrationEvent::Open(&point));
                 calibration.open.push(point);
             } else {
-                let point = closed_point(task, &measured);
+                let point = closed_point(*family, task, &measured);
                 events(CalibrationEvent::Closed(&point));
                 calibration.closed.push(point);
             }
         }
+        let first = points.first_family();
         for &set in &points.looking {
-            let prices = self.price(set, &workload, &hello, &placement, events)?;
+            let prices = self.price((first, set), &workload, &hello, &placement, events)?;
             calibration.looking.extend(prices);
         }
         for task in &points.noise_tasks(&workload, &hello) {
-            let measured = self.measure_task(task, &placement, points.repeats(), events)?;
+            let repeats = points.repeats();
+            let measured = self.measure_task((first, task), &placement, repeats, events)?;
             let point = noise::point(task, &measured);
             events(CalibrationEvent::Noise(&point));
             calibration.noise.push(point);
@@ -305,8 +309,9 @@ fn point_query() -> Result<Workload, CalibrationError> {
         .ok_or_else(|| failed("it does not exist".to_owned()))
 }
 
-fn closed_point(task: &DriveTask, measured: &Measured) -> ClosedPoint {
+fn closed_point(family: Family, task: &DriveTask, measured: &Measured) -> ClosedPoint {
     ClosedPoint {
+        family,
         backend: task.backend,
         clients: task.groups.own().clients,
         threads: measured.outcome.threads,

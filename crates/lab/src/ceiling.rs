@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
-use prony_model::{Backend, Calibration, CounterSet, LookingPrice, per_second};
+use prony_model::{Backend, Calibration, CounterSet, Family, LookingPrice, Plan, per_second};
 use prony_probe::hardware_counters;
 use prony_store::{Store, StoreError};
 
-use crate::calibrate::{CalibrationPoints, Calibrator};
+use crate::calibrate::{CalibrationPoints, Calibrator, Ceiling};
 use crate::error::LabError;
 use crate::event::{Event, Events};
 use crate::fault::Stop;
@@ -29,13 +29,19 @@ pub(crate) fn record(
     };
     let is_whole = |known: &Calibration| {
         let has_noise = known.wake_ups.is_some() && !known.noise.is_empty();
-        known.covers(backend) && is_priced(known) && has_noise
+        let has_backend = |family: Family| known.covers(family, backend);
+        let has_some = Family::ALL.into_iter().any(has_backend);
+        has_some && is_priced(known) && has_noise
     };
+    let families = families(store.plan());
     let calibration = if calibrator.recall().as_ref().is_some_and(is_whole) {
-        calibrator.renew(&mut || events(Event::Calibrating))
+        calibrator.renew(&families, &mut || events(Event::Calibrating))
     } else {
         events(Event::Calibrating);
-        let points = CalibrationPoints::usual(CalibrationPoints::SHORT_MS);
+        let points = CalibrationPoints {
+            families,
+            ..CalibrationPoints::usual(CalibrationPoints::SHORT_MS)
+        };
         calibrator.calibrate(&points, &mut |_| {})
     };
     match calibration {
@@ -52,6 +58,15 @@ pub(crate) fn record(
     }
 }
 
+/// The families whose protocols the targets of a plan speak, each once.
+fn families(plan: &Plan) -> Vec<Family> {
+    let targets = plan.targets.iter();
+    let families: BTreeSet<Family> = targets
+        .map(|target| target.build.family.of_protocol())
+        .collect();
+    families.into_iter().collect()
+}
+
 /// Notes the ceilings that steps of the run exceeded on this host, so that the next run measures
 /// them again. This run keeps what it knew at its start; reports strike it from there.
 pub(crate) fn strike(lab: &Lab<'_>, store: &Store) -> Result<(), StoreError> {
@@ -64,34 +79,34 @@ pub(crate) fn strike(lab: &Lab<'_>, store: &Store) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The ceilings below a step of a timed trial on the run's last host, by backend and clients.
-fn struck(
-    store: &Store,
-    calibration: &Calibration,
-) -> Result<BTreeSet<(Backend, u32)>, StoreError> {
+/// The ceilings below a step of a timed trial on the run's last host.
+fn struck(store: &Store, calibration: &Calibration) -> Result<BTreeSet<Ceiling>, StoreError> {
     let last = store.hosts()?.len().saturating_sub(1);
     let trials = store.trials()?;
-    let here: BTreeSet<_> = trials
+    let here: BTreeMap<_, Family> = trials
         .iter()
         .filter(|trial| trial.host == last)
+        .map(|trial| (trial.id, &store.plan().targets[trial.planned.target]))
         // The ceiling is one of load generators on this host.
-        .filter(|trial| !store.plan().targets[trial.planned.target].is_far())
-        .map(|trial| trial.id)
+        .filter(|(_, target)| !target.is_far())
+        .map(|(id, target)| (id, target.build.family))
         .collect();
-    let mut steps: BTreeMap<_, (Backend, u32, f64)> = BTreeMap::new();
+    let mut steps: BTreeMap<_, (Family, Backend, u32, f64)> = BTreeMap::new();
     for row in store.outcomes()? {
-        if here.contains(&row.trial) {
+        if let Some(&family) = here.get(&row.trial) {
             let step = steps
                 .entry((row.trial, row.step))
-                .or_insert((row.backend, 0, 0.0));
-            step.1 += row.clients;
-            step.2 += per_second(row.queries, row.busy_ns, row.clients).unwrap_or(0.0);
+                .or_insert((family, row.backend, 0, 0.0));
+            step.2 += row.clients;
+            step.3 += per_second(row.queries, row.busy_ns, row.clients).unwrap_or(0.0);
         }
     }
-    let exceeded = steps.into_values().filter_map(|(backend, clients, rate)| {
-        let point = calibration.struck_by(backend, clients, rate)?;
-        Some((point.backend, point.clients))
-    });
+    let exceeded = steps
+        .into_values()
+        .filter_map(|(family, backend, clients, rate)| {
+            let point = calibration.struck_by(family, backend, clients, rate)?;
+            Some((point.family, point.backend, point.clients))
+        });
     Ok(exceeded.collect())
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::host_use::{HostUse, Taken};
 pub use self::noise::{NoisePoint, NoiseWindow};
-use crate::{Backend, CounterSet, CpuSet, PlacementRule, Spacing, Thousandths, WakeUps};
+use crate::{Backend, CounterSet, CpuSet, Family, PlacementRule, Spacing, Thousandths, WakeUps};
 
 /// The ceiling of the load generator on one host, measured against the null server with a
 /// prepared point query over a unix socket: raw counts, from which rates are derived when read.
@@ -23,7 +23,7 @@ pub struct Calibration {
     pub placement: PlacementRule,
     /// The price of wake-ups. `None` where it was not measured.
     pub wake_ups: Option<WakeUps>,
-    /// Closed loops: by backend, then by number of clients.
+    /// Closed loops: by backend, then by family, then by number of clients.
     pub closed: Vec<ClosedPoint>,
     /// Open loops, one for each backend.
     pub open: Vec<OpenPoint>,
@@ -83,6 +83,9 @@ pub struct CalibratedHost {
 /// A closed loop against the null server: every client asks again as soon as it was answered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClosedPoint {
+    /// The family whose protocol the null server spoke.
+    #[serde(default = "mysql")]
+    pub family: Family,
     /// The backend that carried the connections.
     pub backend: Backend,
     /// Connections.
@@ -95,6 +98,11 @@ pub struct ClosedPoint {
     pub host: Option<HostUse>,
     /// The counts.
     pub counts: CalibrationCounts,
+}
+
+/// The family of calibrations that name none.
+const fn mysql() -> Family {
+    Family::Mysql
 }
 
 /// An open loop against the null server, at a rate far below its ceiling.
@@ -145,17 +153,27 @@ impl Calibration {
         self.prony_version == prony_version && self.host == *host
     }
 
-    /// True where it says something of a backend.
-    pub fn covers(&self, backend: Backend) -> bool {
-        self.closed.iter().any(|point| point.backend == backend)
+    /// True where it says something of the protocol of a family with a backend.
+    pub fn covers(&self, family: Family, backend: Backend) -> bool {
+        self.of(family, backend).next().is_some()
     }
 
-    /// The closed loop of `backend` with the smallest measured number of clients that is `clients`
-    /// or more. `None` where none is.
-    pub fn at_or_above(&self, backend: Backend, clients: u32) -> Option<&ClosedPoint> {
-        self.closed
-            .iter()
-            .filter(|point| point.backend == backend && point.clients >= clients)
+    fn of(&self, family: Family, backend: Backend) -> impl Iterator<Item = &ClosedPoint> {
+        let family = family.of_protocol();
+        let closed = self.closed.iter();
+        closed.filter(move |point| point.family == family && point.backend == backend)
+    }
+
+    /// The closed loop in the protocol of `family` with `backend` that has the smallest measured number
+    /// of clients that is `clients` or more. `None` where none is.
+    pub fn at_or_above(
+        &self,
+        family: Family,
+        backend: Backend,
+        clients: u32,
+    ) -> Option<&ClosedPoint> {
+        self.of(family, backend)
+            .filter(|point| point.clients >= clients)
             .min_by_key(|point| point.clients)
     }
 
@@ -163,11 +181,12 @@ impl Calibration {
     /// second. `None` where the rate is below the ceiling, or no ceiling is known.
     pub fn struck_by(
         &self,
+        family: Family,
         backend: Backend,
         clients: u32,
         queries_per_second: f64,
     ) -> Option<&ClosedPoint> {
-        let point = self.at_or_above(backend, clients)?;
+        let point = self.at_or_above(family, backend, clients)?;
         let ceiling = point.counts.queries_per_second().unwrap_or(0.0);
         (queries_per_second > ceiling).then_some(point)
     }

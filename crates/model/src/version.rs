@@ -22,6 +22,15 @@ words! {
 }
 
 impl Family {
+    /// The family that its protocol is named after: servers of MariaDB speak that of MySQL.
+    #[must_use]
+    pub const fn of_protocol(self) -> Self {
+        match self {
+            Self::Mysql | Self::Mariadb => Self::Mysql,
+            Self::Postgresql => Self::Postgresql,
+        }
+    }
+
     /// The engine of tables where none is asked for.
     pub const fn usual_engine(self) -> Engine {
         match self {

@@ -215,7 +215,7 @@ fn read_with(mut fields: Fields<'_>, schemas: &[Schema], knowledge: &Knowledge<'
     })
 }
 
-/// Checks that all targets can have the tables of a dataset.
+/// Checks that all targets can have the tables of the schema.
 fn check_schema(
     document: &Document<'_>,
     dataset: Option<&DatasetRead>,

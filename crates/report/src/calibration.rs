@@ -6,8 +6,8 @@ mod tests;
 mod wake_ups;
 
 use prony_model::{
-    Backend, CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, HostUse, LookingPrice,
-    Loss, OpenPoint, Taken,
+    Backend, CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, Family, HostUse,
+    LookingPrice, Loss, OpenPoint, Taken,
 };
 use serde::Serialize;
 
@@ -139,7 +139,7 @@ fn closed_table(points: &[ClosedPoint]) -> Table {
     let row = |point: &ClosedPoint| {
         let counts = &point.counts;
         [
-            name(point.backend, point.clients),
+            closed_name(point),
             point.threads.to_string(),
             counts.queries_per_second().map_or(NONE.to_owned(), whole),
             microseconds(counts.client_us_per_query()),
@@ -190,6 +190,15 @@ fn open_table(points: &[OpenPoint]) -> Result<Table, ReportError> {
     ];
     let rows: Vec<Vec<Cell>> = points.iter().map(row).collect::<Result<_, ReportError>>()?;
     Ok(Table::of_figures(header, rows))
+}
+
+/// The name of a closed loop; the usual protocol is not named.
+fn closed_name(point: &ClosedPoint) -> String {
+    let name = name(point.backend, point.clients);
+    match point.family {
+        Family::Mysql | Family::Mariadb => name,
+        family @ Family::Postgresql => format!("{name}, {family}"),
+    }
 }
 
 fn name(backend: Backend, clients: u32) -> String {

@@ -1,7 +1,7 @@
 //! Calibrations of the load generator.
 
 use prony_model::{
-    Backend, CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, PlacementRule,
+    Backend, CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, Family, PlacementRule,
 };
 
 /// A calibration of version 1.2.3 on a host with two processors, without any points.
@@ -26,6 +26,7 @@ pub fn calibration() -> Calibration {
 /// A closed loop of one second, in which one thread did this many queries.
 pub fn closed_point(backend: Backend, clients: u32, queries: u64) -> ClosedPoint {
     ClosedPoint {
+        family: Family::Mysql,
         backend,
         clients,
         threads: 1,

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use prony_model::{Backend, CalibratedHost, Calibration};
+use prony_model::{Backend, CalibratedHost, Calibration, Family};
 use serde::{Deserialize, Serialize};
 
 use super::program::Program;
@@ -18,10 +18,12 @@ pub(super) struct CachedCalibration {
     pub(super) program: Program,
     /// The result.
     pub(super) calibration: Calibration,
-    /// Closed loops, by backend and number of clients, whose ceiling a step of a run has exceeded
-    /// since.
-    pub(super) struck: BTreeSet<(Backend, u32)>,
+    /// Those that a step of a run has exceeded since.
+    pub(super) struck: BTreeSet<Ceiling>,
 }
+
+/// A closed loop: by the family of its protocol, backend and number of clients.
+pub(crate) type Ceiling = (Family, Backend, u32);
 
 /// The reason why a calibration can't be kept.
 #[derive(Debug, thiserror::Error)]
@@ -71,7 +73,7 @@ mod tests {
         CachedCalibration {
             program,
             calibration,
-            struck: [(Backend::Epoll, 8)].into(),
+            struck: [(Family::Mysql, Backend::Epoll, 8)].into(),
         }
     }
 

@@ -54,18 +54,18 @@ struct Edge {
 }
 
 impl Calibrator<'_> {
-    /// Runs a task on the processors of its number of clients, and again, `repeats` times at most,
+    /// Runs a task in the protocol of a family, on the processors of its number of clients, and again, `repeats` times at most,
     /// while it was disturbed. The result is the least disturbed of all.
     pub(super) fn measure_task(
         &self,
-        task: &DriveTask,
+        (family, task): (Family, &DriveTask),
         placement: &ChildPlacement,
         repeats: u32,
         events: &mut dyn FnMut(CalibrationEvent<'_>),
     ) -> Result<Measured, Stop<CalibrationError>> {
         let cpus = placement.processors(task.groups.own().clients);
         let once = || {
-            let mut null = self.start_null(cpus.as_ref())?;
+            let mut null = self.start_null(family, cpus.as_ref())?;
             self.drive(&mut null, task, cpus.as_ref())
         };
         let mut best = once()?;
@@ -89,9 +89,10 @@ impl Calibrator<'_> {
     /// Starts a null server on processors, or on all.
     pub(super) fn start_null(
         &self,
+        family: Family,
         cpus: Option<&CpuSet>,
     ) -> Result<NullServer, Stop<CalibrationError>> {
-        NullServer::start(self.roots, self.launcher, self.prony, cpus)
+        NullServer::start(self.roots, self.launcher, self.prony, family, cpus)
             .map_err(|reason| CalibrationError::NullServer { reason }.into())
     }
 
@@ -104,8 +105,7 @@ impl Calibrator<'_> {
     ) -> Result<Measured, Stop<CalibrationError>> {
         let failed = |reason: String| drive_error(task, reason);
         let job = Job {
-            // The null server speaks its protocol.
-            family: Family::Mysql,
+            family: null.family(),
             address: null.address(),
             user: "prony".to_owned(),
             password: String::new(),

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use prony_client::Address;
 use prony_host::{ChildSetup, Launcher, OwnedFolder, Process, Roots};
-use prony_model::CpuSet;
+use prony_model::{CpuSet, Family};
 use prony_probe::{ProcessSample, Root, thread_cpu_ns};
 
 /// Limit for it to listen.
@@ -21,6 +21,7 @@ const READY: &str = "ready";
 
 /// A null server that listens on a unix socket. Dropping it ends it and removes its folder.
 pub(crate) struct NullServer {
+    family: Family,
     // In this order: the process ends before its folder goes.
     process: Process,
     folder: OwnedFolder,
@@ -28,15 +29,17 @@ pub(crate) struct NullServer {
 }
 
 impl NullServer {
-    /// Starts it on the processors `cpus`, if not on all, and waits until it listens. Errors are
-    /// words that fit after "failed to start the null server: ".
+    /// Starts it with the protocol of a family, on the processors `cpus`, if not on all, and waits until
+    /// it listens. Errors are words that fit after "failed to start the null server: ".
     pub(crate) fn start(
         roots: &Roots,
         launcher: &Launcher,
         prony: &Path,
+        family: Family,
         cpus: Option<&CpuSet>,
     ) -> Result<Self, String> {
-        Self::start_with(roots, launcher, prony, cpus, |_| ()).map(|(null, ())| null)
+        let started = Self::start_with(roots, launcher, prony, (family, cpus), |_| ());
+        started.map(|(null, ())| null)
     }
 
     /// The same, with the result of `on_birth`, which is called with the id of the process before
@@ -45,7 +48,7 @@ impl NullServer {
         roots: &Roots,
         launcher: &Launcher,
         prony: &Path,
-        cpus: Option<&CpuSet>,
+        (family, cpus): (Family, Option<&CpuSet>),
         on_birth: impl FnOnce(u32) -> T,
     ) -> Result<(Self, T), String> {
         let folder = OwnedFolder::beside_instances(roots).map_err(|error| error.to_string())?;
@@ -58,6 +61,7 @@ impl NullServer {
         command
             .args(["null", "--socket"])
             .arg(socket(&folder))
+            .args(["--family", family.name()])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
@@ -73,6 +77,7 @@ impl NullServer {
         match first_line.recv_timeout(STARTING) {
             Ok(Ok(errors)) => {
                 let null = Self {
+                    family,
                     process,
                     folder,
                     errors,
@@ -82,6 +87,11 @@ impl NullServer {
             Ok(Err(said)) => Err(said),
             Err(_) => Err(format!("it does not listen after {} s", STARTING.as_secs())),
         }
+    }
+
+    /// The family whose protocol it speaks.
+    pub(crate) const fn family(&self) -> Family {
+        self.family
     }
 
     /// The address that it listens on.

@@ -1,7 +1,7 @@
 //! The points of a calibration, and the rule by which its result is kept.
 
 use prony_load::{DriveTask, Hello};
-use prony_model::{Backend, Calibration, CounterSet, Workload};
+use prony_model::{Backend, Calibration, CounterSet, Family, Workload};
 use rustix::process::{Resource, getrlimit};
 
 use super::tasks::{available_backends, closed_loop, open_loop, warmup_ms};
@@ -18,6 +18,9 @@ const OPEN_MS: u64 = 1_100;
 /// The points to be measured.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CalibrationPoints {
+    /// The families whose protocols the closed loops are measured in, at least one. All else is measured
+    /// in that of the first.
+    pub families: Vec<Family>,
     /// One after the other.
     pub backends: Vec<Backend>,
     /// Numbers of clients of the closed loops.
@@ -43,12 +46,13 @@ impl CalibrationPoints {
     /// ceiling. What took less is never kept.
     pub const SHORT_MS: u64 = 500;
 
-    /// Every backend that this host has, at the usual numbers of clients, as far as this process may
-    /// have so many connections.
+    /// Every protocol and every backend that this host has, at the usual numbers of clients, as far as
+    /// this process may have so many connections.
     pub fn usual(time_ms: u64) -> Self {
         let files = getrlimit(Resource::Nofile).maximum.unwrap_or(u64::MAX);
         let fits = |clients: &u32| u64::from(*clients) + OTHER_FILES <= files;
         Self {
+            families: vec![Family::Mysql, Family::Postgresql],
             backends: available_backends(),
             clients: Self::CLIENTS.into_iter().filter(fits).collect(),
             time_ms,
@@ -99,7 +103,8 @@ impl CalibrationPoints {
     /// Milliseconds that it takes, warm-up included and connecting not.
     pub fn predicted_ms(&self) -> u64 {
         let point = |time_ms| time_ms + warmup_ms(time_ms);
-        let backend = point(self.time_ms) * self.clients.len() as u64 + point(self.open_ms());
+        let closed = self.clients.len() * self.families.len();
+        let backend = point(self.time_ms) * closed as u64 + point(self.open_ms());
         backend * self.backends.len() as u64
             + price::predicted_ms(self.looking.len())
             + noise::predicted_ms(self.noise_ms)
@@ -116,7 +121,7 @@ impl CalibrationPoints {
     }
 
     /// Tells whether the result replaces the one in the cache. It must have all that a usual one has,
-    /// since it may stand for the generator in reports from then on. A short one makes way for a full
+    /// except protocols, since it may stand for the generator in reports from then on. A short one makes way for a full
     /// one, and only takes the place of one that lacks a backend or the price of counters.
     pub(super) fn worth_keeping(&self, usual: &Self, kept: Option<&Calibration>) -> bool {
         let has_backend = |backend| self.backends.contains(backend);
@@ -126,7 +131,9 @@ impl CalibrationPoints {
             kept.looking.iter().any(|price| price.counters == *set)
         };
         let lacking = |kept: &Calibration| {
-            self.backends.iter().any(|&one| !kept.covers(one))
+            let lacks = |family| move |&one: &Backend| !kept.covers(family, one);
+            let mut families = self.families.iter();
+            families.any(|&family| self.backends.iter().any(lacks(family)))
                 || self.looking.iter().any(|set| !has_price(kept, set))
         };
         let time_will_do = self.time_ms >= Self::TIME_MS
@@ -144,15 +151,25 @@ impl CalibrationPoints {
         backend.into_iter().flat_map(of_backend).collect()
     }
 
-    /// By backend: a closed loop for each number of clients, then the open loop.
-    pub(super) fn tasks(&self, workload: &Workload, hello: &Hello) -> Vec<DriveTask> {
+    /// The family in whose protocol all but the closed loops is measured.
+    pub(super) fn first_family(&self) -> Family {
+        self.families.first().copied().unwrap_or(Family::Mysql)
+    }
+
+    /// By backend: closed loops for each family and number of clients, then the open loop.
+    pub(super) fn tasks(&self, workload: &Workload, hello: &Hello) -> Vec<(Family, DriveTask)> {
         let of_backend = |&backend: &Backend| {
             let setup = GeneratorSetup::new(hello, backend);
-            let closed = self
-                .clients
-                .iter()
-                .map(move |&clients| closed_loop(workload, setup, clients, self.time_ms));
-            closed.chain([open_loop(workload, setup, self.open_ms())])
+            let families = self.families.iter();
+            let closed = families.flat_map(move |&family| {
+                let clients = self.clients.iter();
+                clients.map(move |&clients| {
+                    let task = closed_loop(workload, setup, clients, self.time_ms);
+                    (family, task)
+                })
+            });
+            let open = open_loop(workload, setup, self.open_ms());
+            closed.chain([(self.first_family(), open)])
         };
         self.backends.iter().flat_map(of_backend).collect()
     }
@@ -167,6 +184,7 @@ mod tests {
 
     fn points(backends: &[Backend], clients: &[u32], time_ms: u64) -> CalibrationPoints {
         CalibrationPoints {
+            families: vec![Family::Mysql],
             backends: backends.to_vec(),
             clients: clients.to_vec(),
             time_ms,

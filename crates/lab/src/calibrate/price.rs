@@ -1,7 +1,7 @@
 //! The cost of counters: the null server with them and without, by turns.
 
 use prony_load::{DriveTask, Hello};
-use prony_model::{Backend, CounterSet, CpuSet, LookingPrice, PricedRound, Workload};
+use prony_model::{Backend, CounterSet, CpuSet, Family, LookingPrice, PricedRound, Workload};
 use prony_probe::{Counters, hardware_counters};
 
 use super::placement::ChildPlacement;
@@ -38,7 +38,7 @@ impl Calibrator<'_> {
     /// that.
     pub(super) fn price(
         &self,
-        set: CounterSet,
+        (family, set): (Family, CounterSet),
         workload: &Workload,
         hello: &Hello,
         placement: &ChildPlacement,
@@ -50,7 +50,7 @@ impl Calibrator<'_> {
         for clients in CLIENTS {
             let task = closed_loop(workload, setup, clients, TIME_MS);
             let cpus = placement.processors(clients);
-            match self.price_at(set, &task, cpus.as_ref())? {
+            match self.price_at(set, (family, &task), cpus.as_ref())? {
                 Ok(price) => {
                     events(CalibrationEvent::Looking(&price));
                     prices.push(price);
@@ -77,13 +77,13 @@ impl Calibrator<'_> {
     fn price_at(
         &self,
         set: CounterSet,
-        task: &DriveTask,
+        (family, task): (Family, &DriveTask),
         cpus: Option<&CpuSet>,
     ) -> Result<Result<LookingPrice, String>, Stop<CalibrationError>> {
-        let mut plain = self.start_null(cpus)?;
+        let mut plain = self.start_null(family, cpus)?;
         let open = |pid| Counters::open(pid, set);
         let (mut counted, counters) =
-            NullServer::start_with(self.roots, self.launcher, self.prony, cpus, open)
+            NullServer::start_with(self.roots, self.launcher, self.prony, (family, cpus), open)
                 .map_err(|reason| CalibrationError::NullServer { reason })?;
         // Held until the end: what is not open costs nothing.
         let _counters = match counters {

@@ -45,7 +45,7 @@ fn steps_strike_the_ceilings_below_them() {
     let folder = tempfile::tempdir().unwrap();
     let store = run(folder.path());
     let of = |ceilings: &[(u32, u64)]| struck(&store, &calibration(ceilings)).unwrap();
-    let eight: BTreeSet<_> = [(Backend::Epoll, 8)].into();
+    let eight: BTreeSet<_> = [(Family::Mysql, Backend::Epoll, 8)].into();
     assert_eq!(of(&[(1, 10), (8, 999), (64, 10)]), eight);
     assert_eq!(of(&[(8, 1_001)]), BTreeSet::new());
     assert_eq!(of(&[(1, 10)]), BTreeSet::new());

@@ -4,6 +4,7 @@ use super::*;
 
 fn point(backend: Backend, clients: u32) -> ClosedPoint {
     ClosedPoint {
+        family: Family::Mysql,
         backend,
         clients,
         threads: 1,
@@ -71,7 +72,7 @@ fn rates_come_from_counts() {
 fn the_point_at_or_above_is_of_the_same_backend() {
     let calibration = calibration();
     let found = |backend, clients| {
-        let point = calibration.at_or_above(backend, clients);
+        let point = calibration.at_or_above(Family::Mariadb, backend, clients);
         point.map(|point| point.clients)
     };
     assert_eq!(found(Backend::Epoll, 1), Some(1));
@@ -83,8 +84,11 @@ fn the_point_at_or_above_is_of_the_same_backend() {
         closed: vec![point(Backend::Epoll, 1)],
         ..calibration
     };
-    assert!(epoll_only.covers(Backend::Epoll) && !epoll_only.covers(Backend::IoUring));
-    assert_eq!(epoll_only.at_or_above(Backend::IoUring, 1), None);
+    let covers = |family, backend| epoll_only.covers(family, backend);
+    assert!(covers(Family::Mysql, Backend::Epoll) && !covers(Family::Mysql, Backend::IoUring));
+    assert!(!covers(Family::Postgresql, Backend::Epoll));
+    let uring = epoll_only.at_or_above(Family::Mysql, Backend::IoUring, 1);
+    assert_eq!(uring, None);
 }
 
 #[test]
@@ -97,7 +101,7 @@ fn a_step_strikes_the_ceiling_that_it_exceeds() {
         (Backend::Epoll, 65, 1e9, None),
         (Backend::IoUring, 1, 1_999.0, None),
     ] {
-        let point = calibration.struck_by(backend, clients, rate);
+        let point = calibration.struck_by(Family::Mysql, backend, clients, rate);
         assert_eq!(point.map(|point| point.clients), struck);
     }
 }

@@ -6,6 +6,38 @@ use super::files::files;
 use super::{World, rendered};
 use crate::{Assumptions, Preset, embedded_presets, parse_experiment, predicted_ms};
 
+/// The builds of PostgreSQL that experiments of the project name.
+const POSTGRESQL: [&str; 16] = [
+    "9.3.5",
+    "9.6.24",
+    "10.23",
+    "11.22",
+    "12.22",
+    "13.23",
+    "14.24",
+    "15.19",
+    "16.15",
+    "17.11",
+    "18.6",
+    "13-deb",
+    "15-deb",
+    "16.14-wheel",
+    "17.10-wheel",
+    "18.6-wheel",
+];
+
+fn postgresql(mysql: &BuildFacts, id: &str) -> BuildFacts {
+    let version = id.split('-').next().unwrap_or(id);
+    let version = version.parse().or_else(|_| format!("{version}.0").parse());
+    BuildFacts {
+        id: format!("postgresql-{id}"),
+        family: Family::Postgresql,
+        version: version.unwrap(),
+        engines: vec![Engine::Heap],
+        ..mysql.clone()
+    }
+}
+
 /// The world that experiments of the project are checked against: with the presets and all else that
 /// the messages of other tests need not list.
 fn world() -> World {
@@ -21,37 +53,9 @@ fn world() -> World {
             ..mysql.clone()
         });
     }
-    for (version, kind) in [
-        ("9.3.5", ""),
-        ("9.6.24", ""),
-        ("10.23", ""),
-        ("11.22", ""),
-        ("12.22", ""),
-        ("13.23", ""),
-        ("14.24", ""),
-        ("15.19", ""),
-        ("16.15", ""),
-        ("17.11", ""),
-        ("18.6", ""),
-        ("13", "-deb"),
-        ("15", "-deb"),
-        ("16.14", "-wheel"),
-        ("17.10", "-wheel"),
-        ("18.6", "-wheel"),
-    ] {
-        let number = if version.contains('.') {
-            version.to_owned()
-        } else {
-            format!("{version}.0")
-        };
-        world.builds.push(BuildFacts {
-            id: format!("postgresql-{version}{kind}"),
-            family: Family::Postgresql,
-            version: number.parse().unwrap(),
-            engines: vec![Engine::Heap],
-            ..mysql.clone()
-        });
-    }
+    world
+        .builds
+        .extend(POSTGRESQL.map(|id| postgresql(&mysql, id)));
     for (name, kind) in [
         ("binlog_format", IntentKind::Text),
         ("binlog_checksum", IntentKind::Flag),

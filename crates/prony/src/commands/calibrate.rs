@@ -4,7 +4,7 @@ use prony_lab::{
     CalibrationError, CalibrationEvent, CalibrationPoints, Calibrator, available_backends,
 };
 use prony_load::choose_backend;
-use prony_model::{Backend, CalibrationCounts, HostUse, WakeUpPrice, WakeUps};
+use prony_model::{Backend, CalibrationCounts, Family, HostUse, WakeUpPrice, WakeUps};
 use prony_report::{calibration_json, calibration_text};
 
 use crate::cli::{CalibrateArgs, ListFormatArg};
@@ -70,10 +70,7 @@ fn points(args: &CalibrateArgs) -> Result<CalibrationPoints, Failure> {
     Ok(CalibrationPoints {
         backends,
         clients: args.clients.clone(),
-        time_ms: args.time,
-        looking: CalibrationPoints::usual_looking(args.time),
-        wake_ups_ms: CalibrationPoints::usual_wake_ups_ms(args.time),
-        noise_ms: CalibrationPoints::usual_noise_ms(args.time),
+        ..CalibrationPoints::usual(args.time)
     })
 }
 
@@ -92,7 +89,11 @@ fn line(event: CalibrationEvent<'_>) -> String {
         ),
         CalibrationEvent::Closed(point) => {
             let done = of(point.backend, point.clients, &point.counts);
-            format!("{done}{}", doubt(point.host))
+            let protocol = match point.family {
+                Family::Mysql | Family::Mariadb => "",
+                Family::Postgresql => " in the protocol of PostgreSQL",
+            };
+            format!("{done}{protocol}{}", doubt(point.host))
         }
         CalibrationEvent::Noise(point) => format!(
             "  noise of this machine, {}: {}{}",

@@ -2,19 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use prony_model::{Backend, CalibratedHost, Calibration, ClosedPoint, Metric, Plan};
+use prony_model::{Backend, CalibratedHost, Calibration, ClosedPoint, Family, Metric, Plan};
 use prony_store::{HostRow, TrialId};
 
 use crate::analysis::group::GroupId;
 use crate::analysis::measurement::Measurement;
 use crate::analysis::trials::Trials;
 
-/// The greatest rate, in queries per second, with which a step exceeded a ceiling, by backend and
-/// number of clients of the ceiling. Such a ceiling was measured on a disturbed host, or under
+/// The greatest rate, in queries per second, with which a step exceeded a ceiling, by family, backend
+/// and number of clients of the ceiling. Such a ceiling was measured on a disturbed host, or under
 /// other conditions, and is none.
 #[derive(Debug, Default)]
 pub(crate) struct Struck {
-    reached: BTreeMap<(Backend, u32), f64>,
+    reached: BTreeMap<(Family, Backend, u32), f64>,
     /// Steps that exceeded theirs.
     steps: BTreeSet<usize>,
 }
@@ -28,28 +28,25 @@ impl Struck {
         trials: &Trials,
         hosts: &[HostRow],
     ) -> Self {
-        let is_here = |trial: TrialId| {
-            let Some(trial) = trials.get(trial) else {
-                return false;
-            };
-            let is_far = plan.targets[trial.planned.target].is_far();
-            let host = hosts.get(trial.host).filter(|_| !is_far);
-            host.is_some_and(|host| is_of(calibration, host))
+        let target_here = |trial: TrialId| {
+            let trial = trials.get(trial)?;
+            let target = &plan.targets[trial.planned.target];
+            let host = hosts.get(trial.host).filter(|_| !target.is_far())?;
+            is_of(calibration, host).then_some(target)
         };
-        let mut steps: BTreeMap<_, (Backend, u32, f64)> = BTreeMap::new();
+        let mut steps: BTreeMap<_, (Family, Backend, u32, f64)> = BTreeMap::new();
         for (_, measurement) in all {
             let row = measurement.row();
-            if is_here(row.trial) {
-                let step = steps
-                    .entry((row.trial, row.step))
-                    .or_insert((row.backend, 0, 0.0));
-                step.1 += row.clients;
-                step.2 += measurement.value(Metric::Queries).unwrap_or(0.0);
+            if let Some(target) = target_here(row.trial) {
+                let none = (target.build.family, row.backend, 0, 0.0);
+                let step = steps.entry((row.trial, row.step)).or_insert(none);
+                step.2 += row.clients;
+                step.3 += measurement.value(Metric::Queries).unwrap_or(0.0);
             }
         }
         let mut struck = Self::default();
-        for ((_, step), (backend, clients, rate)) in steps {
-            if let Some(point) = calibration.struck_by(backend, clients, rate) {
+        for ((_, step), (family, backend, clients, rate)) in steps {
+            if let Some(point) = calibration.struck_by(family, backend, clients, rate) {
                 let reached = struck.reached.entry(key(point)).or_default();
                 *reached = reached.max(rate);
                 struck.steps.insert(step);
@@ -69,8 +66,8 @@ impl Struck {
     }
 }
 
-fn key(point: &ClosedPoint) -> (Backend, u32) {
-    (point.backend, point.clients)
+fn key(point: &ClosedPoint) -> (Family, Backend, u32) {
+    (point.family, point.backend, point.clients)
 }
 
 /// Returns `true` if a calibration is of this host.

@@ -19,6 +19,7 @@ fn counts(queries: u64) -> CalibrationCounts {
 
 fn closed(backend: Backend, clients: u32, queries: u64) -> ClosedPoint {
     ClosedPoint {
+        family: Family::Mysql,
         backend,
         clients,
         threads: clients.min(2),
@@ -98,6 +99,10 @@ fn calibration() -> Calibration {
             ClosedPoint {
                 host: Some(host(2, 20, 3_380)),
                 ..closed(Backend::Epoll, 1_000, 401_000)
+            },
+            ClosedPoint {
+                family: Family::Postgresql,
+                ..closed(Backend::Epoll, 1_000, 389_000)
             },
             closed(Backend::IoUring, 1_000, 0),
         ],

@@ -1,7 +1,9 @@
 //! The load generator, and its ceiling on the host.
 
+use std::collections::BTreeSet;
+
 use prony_model::{
-    Backend, Calibration, ClosedPoint, HostUse, Plan, Step, Target, WantedPlacement,
+    Backend, Calibration, ClosedPoint, Family, HostUse, Plan, Step, Target, WantedPlacement,
 };
 use prony_store::OutcomeRow;
 
@@ -42,14 +44,35 @@ pub(crate) struct Ceiling {
     pub(crate) is_struck: bool,
 }
 
-/// The ceiling at the nearest measured number of clients that is not smaller. `None` where none is known,
-/// where the run had several backends, and where the generator was to do more than when it was measured,
+/// The ceiling at the nearest measured number of clients that is not smaller, the lowest of the targets'
+/// protocols. `None` where one is unknown, where the run had several backends, and where the generator was to do more than when it was measured,
 /// or with less.
 pub(crate) fn ceiling(analysis: &Analysis<'_>, clients: u32) -> Option<Ceiling> {
     let backends = &analysis.backends;
     let backend = *backends.first().filter(|_| backends.len() == 1)?;
-    let point = calibration(analysis)?.at_or_above(backend, clients)?;
-    of_point(analysis, point)
+    let calibration = calibration(analysis)?;
+    let families = families(analysis.plan).into_iter();
+    let ceilings = families.map(|family| {
+        let point = calibration.at_or_above(family, backend, clients)?;
+        of_point(analysis, point)
+    });
+    let ceilings: Option<Vec<Ceiling>> = ceilings.collect();
+    let mut ceilings = ceilings?.into_iter();
+    let first = ceilings.next()?;
+    Some(ceilings.fold(first, |lowest, one| {
+        if one.queries_per_second < lowest.queries_per_second {
+            return one;
+        }
+        lowest
+    }))
+}
+
+/// The families whose protocols the targets speak, each once.
+fn families(plan: &Plan) -> BTreeSet<Family> {
+    let targets = plan.targets.iter();
+    targets
+        .map(|target| target.build.family.of_protocol())
+        .collect()
 }
 
 fn of_point(analysis: &Analysis<'_>, point: &ClosedPoint) -> Option<Ceiling> {
@@ -89,16 +112,23 @@ fn of_ends(analysis: &Analysis<'_>, backend: Backend) -> Option<String> {
     let calibration = calibration(analysis)?;
     let clients = || analysis.plan.steps.iter().map(Step::all_clients);
     let ends = [clients().min()?, clients().max()?];
-    let points = ends.into_iter();
-    let points = points.filter_map(|clients| calibration.at_or_above(backend, clients));
-    let mut points: Vec<&ClosedPoint> = points.collect();
-    points.dedup_by_key(|point| point.clients);
-    let rates: Vec<String> = points
-        .into_iter()
-        .filter_map(|point| Some(of_point(analysis, point)?.text))
-        .collect();
+    let families = families(analysis.plan);
+    let of_family = |family: Family| {
+        let points = ends.into_iter();
+        let points = points.filter_map(|clients| calibration.at_or_above(family, backend, clients));
+        let mut points: Vec<&ClosedPoint> = points.collect();
+        points.dedup_by_key(|point| point.clients);
+        let rates = points.into_iter();
+        let rates = rates.filter_map(|point| Some(of_point(analysis, point)?.text));
+        let rates: Vec<String> = rates.collect();
+        (!rates.is_empty()).then(|| match families.len() {
+            1 => rates.join(" and "),
+            _ => format!("{family} {}", rates.join(" and ")),
+        })
+    };
+    let rates: Vec<String> = families.iter().copied().filter_map(of_family).collect();
     (!rates.is_empty()).then(|| {
-        let rates = rates.join(" and ");
+        let rates = rates.join("; ");
         format!("ceiling on this machine (prepared point query, unix socket) {rates}")
     })
 }

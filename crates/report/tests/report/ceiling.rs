@@ -1,7 +1,8 @@
 //! What is said of the load generator's ceiling, and where nothing is.
 
 use prony_model::{
-    Backend, Calibration, HostUse, IntentValue, PlacementRule, Plan, Processors, WantedPlacement,
+    Backend, Calibration, Family, HostUse, IntentValue, PlacementRule, Plan, Processors,
+    WantedPlacement,
 };
 use prony_report::{Format, render};
 use serde_json::Value;
@@ -120,6 +121,57 @@ fn a_disturbed_ceiling_is_marked() {
     assert_eq!(json["closed"][1]["taken"], 0.16);
     assert_eq!(json["closed"][2]["disturbed"], false);
     assert_eq!(json["closed"][0]["taken"], Value::Null);
+}
+
+/// Points in the protocol of PostgreSQL too, at twice the rates.
+fn of_postgresql(known: &mut Calibration) {
+    let points = known.closed.clone().into_iter().map(|mut point| {
+        point.family = Family::Postgresql;
+        point.counts.queries *= 2;
+        point
+    });
+    known.closed.extend(points);
+}
+
+#[test]
+fn it_is_that_of_the_targets_protocols() {
+    let line_of = |families: [Family; 3]| {
+        let mut sample = with(|plan| {
+            plan.steps[0].groups.own_mut().clients = 1;
+            for (target, family) in plan.targets.iter_mut().zip(families) {
+                target.build.family = family;
+            }
+        });
+        let mut known = calibration();
+        of_postgresql(&mut known);
+        sample.store.record_calibration(&known, at(2)).unwrap();
+        line(&sample)
+    };
+    let [mysql, postgresql] = [
+        "45,000 queries/s at 1 client and 208,000 queries/s at 8 clients",
+        "90,000 queries/s at 1 client and 415,000 queries/s at 8 clients",
+    ];
+    let expected = |ceilings: &str| {
+        format!(
+            "Generator io-uring, 2 threads; ceiling on this machine (prepared point query, unix \
+             socket) {ceilings}"
+        )
+    };
+    let (my, maria, pg) = (Family::Mysql, Family::Mariadb, Family::Postgresql);
+    assert_eq!(line_of([my, maria, my]), expected(mysql));
+    assert_eq!(line_of([pg, pg, pg]), expected(postgresql));
+    let both = format!("mysql {mysql}; postgresql {postgresql}");
+    assert_eq!(line_of([my, pg, maria]), expected(&both));
+}
+
+#[test]
+fn a_calibration_without_a_targets_protocol_says_nothing_of_it() {
+    let sample = with(|plan| {
+        for target in &mut plan.targets {
+            target.build.family = Family::Postgresql;
+        }
+    });
+    assert_eq!(line(&sample), "Generator io-uring, 2 threads");
 }
 
 #[test]

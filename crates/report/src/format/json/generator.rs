@@ -31,6 +31,7 @@ fn calibration(analysis: &Analysis<'_>, calibration: &Calibration) -> impl Seria
 /// The ceiling at one number of clients. A struck one has the rate that a step reached.
 fn ceiling(analysis: &Analysis<'_>, point: &ClosedPoint) -> impl Serialize + use<> {
     object! {
+        family: point.family,
         backend: point.backend,
         clients: point.clients,
         threads: point.threads,
