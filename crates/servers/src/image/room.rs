@@ -47,6 +47,8 @@ const ARIA_LOG: u64 = 1024 * MIB;
 const ARIA_LOG_ROW: u64 = 300;
 /// Bytes of a row of PostgreSQL besides its values: its head, its place in the page, and padding.
 const HEAP_ROW: u64 = 40;
+/// Bytes of PostgreSQL's log besides what a load writes: the first files.
+const HEAP_LOG: u64 = 64 * MIB;
 /// Bytes of an entry of an index besides its columns, the key among them: half of it is room that trees
 /// leave.
 const INDEX_ENTRY: u64 = 46;
@@ -72,7 +74,12 @@ pub fn image_size_estimate(engine: Engine, dataset: &Dataset, rendered: &Rendere
         Engine::Aria => rows.saturating_mul(ARIA_LOG_ROW).min(ARIA_LOG),
         _ => 0,
     };
-    bytes.saturating_add(logs + redo_bytes(rendered) + BASE)
+    let redo = match engine {
+        // Files of the log come as they are needed: a load writes no more than its rows.
+        Engine::Heap => redo_bytes(rendered).min(bytes.saturating_add(HEAP_LOG)),
+        _ => redo_bytes(rendered),
+    };
+    bytes.saturating_add(logs + redo + BASE)
 }
 
 /// Bytes by which a load by inserts makes a data directory larger at most: the rows twice, because
