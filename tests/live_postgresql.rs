@@ -125,6 +125,7 @@ fn servers_count_their_work_exactly_and_settle_after_it() {
 base = "postgresql-18.6"
 blocks = 1
 clients = [4]
+allow = ["prony.compiled"]
 
 [dataset]
 tables = 1
