@@ -112,6 +112,8 @@ fn remedy(difference: &Difference) -> String {
         (_, Some(intent)) => format!(
             "request one value with the intent `{intent}` (for an external server, set it there)"
         ),
+        // What Prony finds out about a program is no option of it.
+        _ if difference.variable.starts_with("prony.") => "choose builds that are alike".to_owned(),
         _ => "set it to one value by a raw option in `defaults`".to_owned(),
     };
     // A product is allowed by its first factor.
