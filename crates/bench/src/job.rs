@@ -4,11 +4,18 @@
 use prony_client::{Address, Login};
 use prony_host::{Launcher, Roots};
 use prony_load::{DriveTask, FillTask, Job, Task, usual_threads};
-use prony_model::{Backend, Config, Dataset, Engine, Family, Length, StopFlag};
+use prony_model::{Backend, Config, Dataset, Engine, Length, StopFlag};
 use prony_servers::{Catalogue, Depot, Instance, Running, Wanted};
 
 /// The database of the tables.
 pub(crate) const DATABASE: &str = "prony";
+
+/// The engine of a build's tables where none is asked for; InnoDB for builds that are unknown.
+pub(crate) fn usual_engine(build: &str) -> Engine {
+    let catalogue = Catalogue::embedded().unwrap();
+    let entry = catalogue.get(build);
+    entry.map_or(Engine::Innodb, |entry| entry.facts().family.usual_engine())
+}
 
 /// Starts a server with the common baseline and `config`, without tables.
 pub(crate) fn start_server(
@@ -32,7 +39,7 @@ pub(crate) fn start_server(
 
 pub(crate) fn job(address: Address, login: Login, task: Task) -> Job {
     Job {
-        family: Family::Mysql,
+        family: login.family,
         address,
         user: login.user,
         password: login.password,

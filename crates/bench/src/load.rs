@@ -1,5 +1,7 @@
 //! `bench-load`: the speed of filling datasets, beside sysbench's `prepare` on the same servers.
 
+mod postgres;
+
 use std::fs;
 use std::io;
 use std::process::Command;
@@ -8,24 +10,27 @@ use std::time::{Duration, Instant};
 use clap::{Args, value_parser};
 use prony_client::{Connection, Login};
 use prony_load::Message;
-use prony_model::{Config, Dataset, Engine, IntentValue};
+use prony_model::{Config, Dataset, Engine, Family, IntentValue};
 use prony_servers::Running;
 
-use crate::job::{DATABASE, fill, job, start_server};
+use crate::job::{DATABASE, fill, job, start_server, usual_engine};
 use crate::spread::Spread;
-use crate::sysbench;
+use crate::{pgbench, sysbench};
 
 /// A build of every series, oldest first.
 const BUILDS: &str = "mysql-5.0.21,mysql-5.5.34,mysql-5.6.24,mysql-5.7.22,mysql-8.0.31,mysql-9.7,\
     mariadb-10.1.23,mariadb-10.5,mariadb-10.11,mariadb-11.8";
 /// The server's time to clean up after the dropped tables, before each fill.
 const PAUSE: Duration = Duration::from_secs(3);
+/// The server's time to end the processes of connections: their processor time counts when they have ended.
+const ENDING: Duration = Duration::from_millis(500);
 const TIMEOUT: Duration = Duration::from_mins(5);
 
 /// Fill the same tables alternately with sysbench's prepare and with Prony, on the same server
 ///
 /// Both use two connections. The figures are medians; processor time is that of server and client
-/// together. sysbench must be on the PATH (Debian: apt-get install sysbench).
+/// together. sysbench must be on the PATH (Debian: apt-get install sysbench). Servers of PostgreSQL are filled
+/// alternately with `pgbench -i`, with psql's \copy and with Prony (Debian: apt-get install postgresql-15).
 #[derive(Args)]
 pub(crate) struct Options {
     /// Builds of the server
@@ -66,13 +71,27 @@ struct Fill {
 
 /// Measures build after build, and prints a line of the table for each.
 pub(crate) fn run(options: &Options) -> Result<(), String> {
+    let (postgres, mysql): (Vec<&String>, Vec<&String>) = options
+        .builds
+        .iter()
+        .partition(|build| usual_engine(build) == Engine::Heap);
+    if !postgres.is_empty() {
+        println!("{}, one table\n", pgbench::version()?);
+        println!("{}", postgres::HEADING);
+        for build in postgres {
+            println!("{}", postgres::measure(options, build));
+        }
+    }
+    if mysql.is_empty() {
+        return Ok(());
+    }
     sysbench::version()?;
     println!(
         "| build | sysbench, rows/s | Prony, rows/s | ratio | sysbench, CPU µs/row \
          | Prony, CPU µs/row | index, s | check, s | how |\n\
          |---|---:|---:|---:|---:|---:|---:|---:|---|"
     );
-    for build in &options.builds {
+    for build in mysql {
         options.measure(build);
     }
     Ok(())
@@ -141,15 +160,21 @@ impl Options {
     }
 
     fn prony(&self, server: &Running) -> Fill {
-        self.drop_tables(server);
-        let dataset = Dataset::sbtest(self.tables, self.rows, 1);
-        let task = fill(dataset, self.engine);
+        let (engine, tables) = if server.admin_login().family == Family::Postgresql {
+            postgres::drop_tables(server);
+            (Engine::Heap, 1)
+        } else {
+            self.drop_tables(server);
+            (self.engine, self.tables)
+        };
+        let task = fill(Dataset::sbtest(tables, self.rows, 1), engine);
         let job = job(server.admin_address(), server.admin_login(), task);
         let mut out = Vec::new();
         let cpu = cpu_seconds(server);
         let begin = Instant::now();
         prony_load::run(&job, &mut io::empty(), &mut out).unwrap();
         let whole = begin.elapsed().as_secs_f64();
+        std::thread::sleep(ENDING);
         let cpu = cpu_seconds(server) - cpu;
         let last = out.trim_ascii().split(|byte| *byte == b'\n').next_back();
         let Message::Filled { outcome } = serde_json::from_slice(last.unwrap()).unwrap() else {
@@ -181,8 +206,8 @@ impl Options {
 
 /// Processor time of the server, of this process and of its children that ended, in seconds.
 fn cpu_seconds(server: &Running) -> f64 {
-    // Fields 14 to 17 of proc_pid_stat(5): utime, stime, cutime, cstime. The server has no children,
-    // so its last two are 0.
+    // Fields 14 to 17 of proc_pid_stat(5): utime, stime, cutime, cstime. The last two are those of the
+    // connections of PostgreSQL, and 0 for other servers.
     let ticks = |path: &str| -> u64 {
         let stat = fs::read_to_string(path).unwrap();
         let (_, fields) = stat.rsplit_once(')').unwrap();

@@ -13,6 +13,7 @@ mod instructions;
 mod job;
 mod load;
 mod peers;
+mod pgbench;
 mod spread;
 mod sysbench;
 mod table;

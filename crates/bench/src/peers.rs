@@ -1,4 +1,4 @@
-//! `bench-peers`: the load generator beside sysbench and beside bare loops, alternately on the same
+//! `bench-peers`: the load generator beside sysbench or pgbench and beside bare loops, alternately on the same
 //! server.
 
 mod contestant;
@@ -23,7 +23,7 @@ use self::groups::{Group, Servers};
 use self::measured::{LatencyTurn, Line, Measured, OpenTurn, Setting, Turn};
 use self::server::Server;
 use crate::job::point_queries;
-use crate::sysbench;
+use crate::{pgbench, sysbench};
 
 /// Longer than any measurement.
 const ENDLESS: Length = Length::Time { ms: 3_600_000 };
@@ -36,7 +36,8 @@ const OPEN_CLIENTS: u32 = 8;
 
 /// Compare the cost of point queries: sysbench, Prony and bare loops, alternately on the same server
 ///
-/// sysbench 1.0.20 must be on the PATH (Debian: apt-get install sysbench).
+/// sysbench 1.0.20 must be on the PATH (Debian: apt-get install sysbench), and for servers of PostgreSQL pgbench
+/// in its place (Debian: apt-get install postgresql-15).
 #[derive(Args)]
 pub(crate) struct Options {
     /// Build of the server
@@ -107,7 +108,7 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
     let raw = match &options.read {
         Some(path) => fs::read_to_string(path)
             .map_err(|error| format!("failed to read {}: {error}", path.display()))?,
-        None => measure(options, sysbench::version()?)?,
+        None => measure(options, peer_version(&options.build)?)?,
     };
     match options.format {
         Format::Json => print!("{raw}"),
@@ -116,8 +117,16 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
     Ok(())
 }
 
+/// The program of others that is compared on a build, with its version.
+fn peer_version(build: &str) -> Result<String, String> {
+    match measured::peer(build) {
+        Contestant::Pgbench => pgbench::version(),
+        _ => sysbench::version(),
+    }
+}
+
 /// Measures and returns the raw lines. Each is reported as it comes.
-fn measure(options: &Options, sysbench: String) -> Result<String, String> {
+fn measure(options: &Options, peer: String) -> Result<String, String> {
     raise_open_files();
     let programs = Programs {
         launcher: crate::launcher(),
@@ -138,7 +147,7 @@ fn measure(options: &Options, sysbench: String) -> Result<String, String> {
     };
     record(&Line::Setting(Setting {
         at_unix_s: jiff::Timestamp::now().as_second(),
-        sysbench,
+        peer,
         build: build.clone(),
         rows,
         seconds: options.seconds,
@@ -190,6 +199,7 @@ impl Turns<'_> {
 
     fn field(&self) -> Field<'_> {
         Field {
+            peer: measured::peer(&self.options.build),
             only: &self.options.only,
             with_other: self.options.prony.is_some(),
         }

@@ -11,12 +11,18 @@ use prony_load::{DriveTask, Job, Task, choose_backend, usual_scheduling};
 use prony_model::{Backend, Protocol, Scheduling};
 use serde::{Deserialize, Serialize};
 
+use crate::pgbench;
+
 /// A program that is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Contestant {
     /// sysbench 1.0
     Sysbench,
+    /// pgbench, in place of sysbench with servers of PostgreSQL; it has one thread unless told otherwise
+    Pgbench,
+    /// pgbench with a thread for each processor
+    PgbenchThreads,
     PronyIoUring,
     PronyEpoll,
     /// Prony with the scheduling policy that it does not use for the load
@@ -36,6 +42,8 @@ impl Contestant {
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Sysbench => "sysbench",
+            Self::Pgbench => "pgbench",
+            Self::PgbenchThreads => "pgbench, more threads",
             Self::PronyIoUring => "Prony, io_uring",
             Self::PronyEpoll => "Prony, epoll",
             Self::SwitchedIoUring => "Prony, io_uring, other policy",
@@ -71,8 +79,17 @@ impl Contestant {
     pub(super) const fn is_prony(self) -> bool {
         !matches!(
             self,
-            Self::Sysbench | Self::BareIoUring | Self::BareEpoll | Self::BareBlocking
+            Self::Sysbench
+                | Self::Pgbench
+                | Self::PgbenchThreads
+                | Self::BareIoUring
+                | Self::BareEpoll
+                | Self::BareBlocking
         )
+    }
+
+    const fn is_pgbench(self) -> bool {
+        matches!(self, Self::Pgbench | Self::PgbenchThreads)
     }
 
     const fn is_switched(self) -> bool {
@@ -95,6 +112,7 @@ impl Contestant {
 }
 
 const SYSBENCH: [Contestant; 1] = [Contestant::Sysbench];
+const PGBENCH: [Contestant; 2] = [Contestant::Pgbench, Contestant::PgbenchThreads];
 const EPOLL: [Contestant; 3] = [
     Contestant::PronyEpoll,
     Contestant::SwitchedEpoll,
@@ -109,6 +127,8 @@ const IO_URING: [Contestant; 3] = [
 /// The contestants of a measurement.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Field<'a> {
+    /// sysbench or pgbench.
+    pub(super) peer: Contestant,
     /// The wished ones; empty for all but those of another policy.
     pub(super) only: &'a [Contestant],
     /// `true` with `--prony`.
@@ -123,7 +143,11 @@ impl Field<'_> {
             _ => Contestant::BareEpoll,
         };
         let all: [&[Contestant]; 5] = [
-            &SYSBENCH,
+            match self.peer {
+                Contestant::Pgbench if clients > 1 => &PGBENCH,
+                Contestant::Pgbench => &PGBENCH[..1],
+                _ => &SYSBENCH,
+            },
             &EPOLL,
             &[bare],
             &IO_URING,
@@ -199,8 +223,11 @@ impl Programs {
             command.args(["bare", waiting]);
             command
         };
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let mut command = match contestant {
             Contestant::Sysbench => self.sysbench(job),
+            Contestant::Pgbench => self.pgbench(job, 1),
+            Contestant::PgbenchThreads => self.pgbench(job, processors),
             Contestant::PronyIoUring
             | Contestant::PronyEpoll
             | Contestant::SwitchedIoUring
@@ -214,7 +241,13 @@ impl Programs {
         };
         command.stdin(Stdio::piped()).stdout(stdout);
         let mut process = self.launcher.spawn(command).unwrap();
-        if contestant != Contestant::Sysbench {
+        if contestant.is_pgbench() {
+            let rows = drive_task(job).dataset.rows;
+            let script =
+                format!("\\set id random(1, {rows})\nSELECT c FROM sbtest1 WHERE id = :id;\n");
+            let mut input = process.child().stdin.take().unwrap();
+            input.write_all(script.as_bytes()).unwrap();
+        } else if contestant != Contestant::Sysbench {
             let mut line = serde_json::to_vec(job).unwrap();
             line.push(b'\n');
             // The pipe stays open: its end would end the generator.
@@ -244,6 +277,27 @@ impl Programs {
             .arg(format!("--table-size={}", task.dataset.rows))
             .arg(format!("--threads={}", task.groups.own().clients))
             .arg("run");
+        command
+    }
+}
+
+impl Programs {
+    /// pgbench without a limit that matters; its script comes on the standard input.
+    fn pgbench(&self, job: &Job, threads: usize) -> Command {
+        let (Address::Unix(socket), task) = (&job.address, drive_task(job)) else {
+            unreachable!("the benchmark's own server has a socket");
+        };
+        let mode = match task.protocol {
+            Protocol::Prepared => "prepared",
+            Protocol::Text => "simple",
+        };
+        let clients = task.groups.own().clients;
+        let mut command = self.launcher.command("pgbench");
+        command
+            .args(["-n", "-T", "86400", "-f", "/dev/stdin", "-M", mode])
+            .args(["-c", &clients.to_string(), "-j", &threads.to_string()])
+            .args(pgbench::place(socket, &job.user))
+            .arg(&job.database);
         command
     }
 }

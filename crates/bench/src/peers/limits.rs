@@ -22,6 +22,8 @@ const AGAINST_SYSBENCH: [(Contestant, Protocol, u32, f64); 10] = [
     (Contestant::PronyIoUring, Protocol::Text, 64, 0.50),
     (Contestant::PronyEpoll, Protocol::Text, 64, 0.50),
 ];
+/// The same of pgbench's, with each backend.
+const AGAINST_PGBENCH: [(u32, f64); 3] = [(1, 0.9), (64, 0.5), (512, 0.4)];
 /// The same where the server is in another scheduling group ...
 const APART_AGAINST_SYSBENCH: [(Contestant, u32, f64); 4] = [
     (Contestant::PronyIoUring, 64, 0.50),
@@ -97,6 +99,14 @@ pub(super) fn verdicts(measured: &Measured) -> Vec<Verdict> {
         let seen = cell.ratio(contestant, Contestant::Sysbench, Figures::client_us);
         let name = "client CPU ÷ sysbench's";
         verdicts.extend(Verdict::of(name, contestant, &cell, limit, seen));
+    }
+    for (clients, limit) in AGAINST_PGBENCH {
+        let cell = measured.cell(Group::Own, clients, Protocol::Prepared);
+        for contestant in PRONY {
+            let seen = cell.ratio(contestant, Contestant::Pgbench, Figures::client_us);
+            let name = "client CPU ÷ pgbench's";
+            verdicts.extend(Verdict::of(name, contestant, &cell, limit, seen));
+        }
     }
     verdicts.extend(apart(measured));
     let cells = measured.cells().into_iter();

@@ -2,13 +2,14 @@
 
 use std::fmt;
 
-use prony_model::Protocol;
+use prony_model::{Engine, Protocol};
 use prony_probe::HostFacts;
 use serde::{Deserialize, Serialize};
 
 use super::contestant::Contestant;
 use super::groups::Group;
 use crate::bare::Latency;
+use crate::job::usual_engine;
 use crate::spread::Spread;
 
 /// One line, as `--format json` prints it.
@@ -26,7 +27,9 @@ pub(super) enum Line {
 pub(super) struct Setting {
     /// Its begin, in seconds since 1970.
     pub(super) at_unix_s: i64,
-    pub(super) sysbench: String,
+    /// Name and version of the program of others.
+    #[serde(alias = "sysbench")]
+    pub(super) peer: String,
     pub(super) build: String,
     pub(super) rows: u64,
     pub(super) seconds: u64,
@@ -99,6 +102,21 @@ pub(super) struct Figures {
     /// Times of the queries, where the client reports them while it runs.
     #[serde(default)]
     pub(super) latency: Option<Latency>,
+}
+
+impl Setting {
+    /// The program of others that is compared.
+    pub(super) fn peer(&self) -> Contestant {
+        peer(&self.build)
+    }
+}
+
+/// The program of others that is compared on a build.
+pub(super) fn peer(build: &str) -> Contestant {
+    match usual_engine(build) {
+        Engine::Heap => Contestant::Pgbench,
+        _ => Contestant::Sysbench,
+    }
 }
 
 impl Figures {

@@ -24,7 +24,8 @@ pub(super) fn page(measured: &Measured) -> String {
             let mut cells = cells.iter().filter(of_table).peekable();
             if cells.peek().is_some() {
                 let (name, heading) = (protocol.name(), group.heading());
-                let _ = write!(out, "\nPoint queries, {name}{heading}:\n\n{}", costs(cells));
+                let costs = costs(measured.setting.peer(), cells);
+                let _ = write!(out, "\nPoint queries, {name}{heading}:\n\n{costs}");
             }
         }
     }
@@ -54,6 +55,10 @@ pub(super) fn page(measured: &Measured) -> String {
 /// The date, the machine and the choices.
 fn setting(setting: &Setting) -> String {
     let host = &setting.host;
+    let build = match setting.peer() {
+        Contestant::Pgbench => setting.build.clone(),
+        _ => format!("{}, InnoDB", setting.build),
+    };
     let date = jiff::Timestamp::from_second(setting.at_unix_s)
         .map_or_else(|_| NONE.to_owned(), |at| at.strftime("%F").to_string());
     let gigabytes = |bytes| format!(", {:.0} GB", bytes as f64 / 1e9);
@@ -67,7 +72,7 @@ fn setting(setting: &Setting) -> String {
         .map(|release| format!(", Linux {release}"))
         .unwrap_or_default();
     format!(
-        "{date}; {} cores of {}{}{memory}{kernel}; {}, InnoDB, {} rows, unix socket; {}; {} \
+        "{date}; {} cores of {}{}{memory}{kernel}; {}, {} rows, unix socket; {}; {} \
          rounds of {} s; medians, with the range over the rounds.\n",
         host.cpus,
         host.cpu_model.as_deref().unwrap_or("an unknown kind"),
@@ -76,25 +81,26 @@ fn setting(setting: &Setting) -> String {
         } else {
             ""
         },
-        setting.build,
+        build,
         setting.rows,
-        setting.sysbench,
+        setting.peer,
         setting.rounds,
         setting.seconds,
     )
 }
 
 /// Costs of each contestant.
-fn costs<'a>(cells: impl Iterator<Item = &'a Cell<'a>>) -> String {
+fn costs<'a>(peer: Contestant, cells: impl Iterator<Item = &'a Cell<'a>>) -> String {
+    let beside = format!("÷ {}", peer.name());
     let headings = [
         "clients",
         "who",
         "CPU, µs/query",
         "of it user",
-        "÷ sysbench",
+        &beside,
         "÷ bare loop",
         "queries/s",
-        "÷ sysbench",
+        &beside,
         "server CPU, µs/query",
         "switches/query",
         "p50, ms",
@@ -105,13 +111,13 @@ fn costs<'a>(cells: impl Iterator<Item = &'a Cell<'a>>) -> String {
     let mut table = Table::new(2, &headings);
     for cell in cells {
         for contestant in cell.contestants() {
-            table.push(cost(cell, contestant));
+            table.push(cost(cell, peer, contestant));
         }
     }
     table.markdown()
 }
 
-fn cost(cell: &Cell<'_>, contestant: Contestant) -> Vec<String> {
+fn cost(cell: &Cell<'_>, peer: Contestant, contestant: Contestant) -> Vec<String> {
     let median = |quantity, digits: usize| {
         let spread = cell.spread(contestant, quantity);
         // What a contestant does not report is no number.
@@ -125,16 +131,16 @@ fn cost(cell: &Cell<'_>, contestant: Contestant) -> Vec<String> {
         let other = other.filter(|other| *other != contestant);
         shown(other.and_then(|other| cell.ratio(contestant, other, quantity)))
     };
-    let sysbench = Some(Contestant::Sysbench);
+    let peer = Some(peer);
     vec![
         cell.clients.to_string(),
         contestant.name().to_owned(),
         median(Figures::client_us, 2),
         median(Figures::client_user_us, 2),
-        ratio(sysbench, Figures::client_us),
+        ratio(peer, Figures::client_us),
         ratio(contestant.bare(cell.clients), Figures::client_us),
         median(Figures::throughput, 0),
-        ratio(sysbench, Figures::throughput),
+        ratio(peer, Figures::throughput),
         median(Figures::server_us, 2),
         median(Figures::switches, 2),
         median(Figures::p50_ms, 2),

@@ -25,7 +25,7 @@ struct Edge {
     queries: u64,
     client: ThreadsSample,
     process: ProcessSample,
-    server: ThreadsSample,
+    server_ns: u64,
 }
 
 /// Measures `seconds` of a process's steady state, and ends the process.
@@ -56,7 +56,7 @@ pub(super) fn steady_state(
         client_slices: after.client.slices - before.client.slices,
         client_peak_bytes: peak,
         client_threads: after.process.threads,
-        server_ns: after.server.run_ns - before.server.run_ns,
+        server_ns: after.server_ns - before.server_ns,
         latency: intervals.map(|intervals| intervals.latency(before.at_ns, after.at_ns)),
     }
 }
@@ -116,7 +116,7 @@ impl Edge {
             client: ThreadsSample::take(&proc, process.id()).unwrap(),
             queries: server.counters().queries,
             at_ns: monotonic_ns(),
-            server: ThreadsSample::take(&proc, server.pid()).unwrap(),
+            server_ns: server.run_ns(),
         }
     }
 }
