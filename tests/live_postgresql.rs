@@ -112,16 +112,8 @@ fn grown(database: &Database, target: usize, step: Option<usize>, name: &str) ->
         .unwrap()
 }
 
-#[test]
-fn servers_count_their_work_exactly_and_settle_after_it() {
-    if !live() {
-        return;
-    }
-    // They publish their counts in three ways.
-    let targets = ["postgresql-9.6.24", "postgresql-15.19", "postgresql-18.6"];
-    let builds = targets.map(|build| format!("[[target]]\nbuild = \"{build}\"\n"));
-    let experiment = format!(
-        r#"name = "counts"
+/// Servers that publish their counts in three ways.
+const COUNTS: &str = r#"name = "counts"
 base = "postgresql-18.6"
 blocks = 1
 clients = [4]
@@ -132,7 +124,15 @@ tables = 1
 rows = 2_000
 load = "inserts"
 
-{}
+[[target]]
+build = "postgresql-9.6.24"
+
+[[target]]
+build = "postgresql-15.19"
+
+[[target]]
+build = "postgresql-18.6"
+
 [sequence]
 operations_per_client = 500
 
@@ -140,15 +140,20 @@ operations_per_client = 500
 workload = "update-index"
 
 [[step]]
-settle = {{ limit = "1m" }}
+settle = { limit = "1m" }
 
 [[step]]
 workload = "point-query"
-"#,
-        builds.concat()
-    );
+"#;
+
+#[test]
+fn servers_count_their_work_exactly_and_settle_after_it() {
+    if !live() {
+        return;
+    }
+    let targets = ["postgresql-9.6.24", "postgresql-15.19", "postgresql-18.6"];
     let folder = tempfile::tempdir().unwrap();
-    write(folder.path(), "x.toml", &experiment);
+    write(folder.path(), "x.toml", COUNTS);
     finish(prony(folder.path(), &["run", "x.toml"])).exits(0);
     let database = Database::open(only_run(folder.path()).join("run.sqlite")).unwrap();
     for (target, build) in targets.iter().enumerate() {

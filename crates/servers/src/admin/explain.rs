@@ -59,7 +59,11 @@ impl Explainer {
     }
 }
 
+/// Of several statements in one text the others would run.
 fn is_explained(sql: &str) -> bool {
+    if sql.contains(';') {
+        return false;
+    }
     let verb = sql.split_whitespace().next().unwrap_or_default();
     EXPLAINED.contains(&verb.to_ascii_lowercase().as_str())
 }
@@ -77,6 +81,7 @@ mod tests {
             ("WITH x AS (SELECT 1) SELECT * FROM x", true),
             ("INSERT INTO t VALUES (1)", false),
             ("BEGIN", false),
+            ("SELECT 1; DELETE FROM t", false),
             ("", false),
         ] {
             assert_eq!(is_explained(sql), explained, "{sql}");
