@@ -13,6 +13,9 @@ use crate::operations::PreparedIds;
 use crate::program::Program;
 use crate::protocol::{Answer, Progress, Request};
 
+/// Name in errors of the query that makes a session publish its counters.
+const EMPTY_QUERY: &str = "an empty query";
+
 /// A client and its socket. Dropping it says goodbye to the server.
 pub(crate) struct Link {
     pub(crate) client: Client,
@@ -225,14 +228,23 @@ impl Link {
             return Ok(false);
         }
         self.make_blocking()?;
-        self.converse(timeout).map_err(|source| LoadError::Socket {
-            statement: "an empty query".to_owned(),
+        let answer = self.converse(timeout).map_err(|source| LoadError::Socket {
+            statement: EMPTY_QUERY.to_owned(),
             source,
         })?;
-        Ok(true)
+        // A session that is ended answers with the reason.
+        match answer.refusal() {
+            None => Ok(true),
+            Some(refusal) => Err(LoadError::Server {
+                statement: EMPTY_QUERY.to_owned(),
+                code: refusal.code,
+                sqlstate: refusal.sqlstate_text(),
+                message: refusal.message_text(),
+            }),
+        }
     }
 
-    fn converse(&mut self, timeout: Duration) -> io::Result<()> {
+    fn converse(&mut self, timeout: Duration) -> io::Result<Answer> {
         let wire = self.client.wire();
         let mut request = Request::new(wire);
         request.query(|_| ());
@@ -243,13 +255,17 @@ impl Link {
         answer.start();
         let mut buffer = [0; 4096];
         loop {
-            let received = match self.stream.read(&mut buffer)? {
-                0 => return Err(ErrorKind::UnexpectedEof.into()),
-                count => &buffer[..count],
+            let received = match self.stream.read(&mut buffer) {
+                Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+                Ok(count) => &buffer[..count],
+                // A process that is stopped and continued sees this where a limit is set.
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
             };
             let progress = answer.feed(received).map_err(io::Error::other)?;
             if let Progress::Done { .. } = progress {
-                return self.socket().set_timeouts(None);
+                self.socket().set_timeouts(None)?;
+                return Ok(answer);
             }
         }
     }
