@@ -51,8 +51,8 @@ impl Wire {
         }
     }
 
-    /// Appends the place of an integer among the parameters of a prepared statement; `number` counts
-    /// them from 1. PostgreSQL is told the size of the integer, which it would guess otherwise.
+    /// Appends the place of a value among the parameters of a prepared statement; `number` counts
+    /// them from 1. PostgreSQL is told the size of an integer, which it would guess otherwise.
     pub(crate) fn append_place(self, sql: &mut String, number: usize, hole: Hole, shapes: &Shapes) {
         // Writing to a String cannot fail.
         let _ = match (self, hole) {

@@ -189,8 +189,8 @@ impl Fill<'_, '_> {
         let without_redo = self.engine == Engine::Innodb && changes.redo_log_is_off;
         self.create(method.index)?;
         if task.dataset.load == LoadMethod::None {
-            if method.index == Index::Afterwards {
-                self.index()?;
+            if method.index != Index::WithRows {
+                self.index(method.index)?;
             }
             return Ok(LoadOutcome {
                 rows: 0,
@@ -200,13 +200,13 @@ impl Fill<'_, '_> {
             });
         }
         let used = self.insert(method)?;
-        self.count_on()?;
         let mut index_ns = 0;
-        if method.index == Index::Afterwards {
+        if method.index != Index::WithRows {
             let begin_ns = now_ns();
-            self.index()?;
+            self.index(method.index)?;
             index_ns = now_ns() - begin_ns;
         }
+        self.count_on()?;
         changes.undo(&mut self.connections[0])?;
         let rows_ns = now_ns() - start_ns - index_ns;
         Ok(LoadOutcome {
@@ -289,15 +289,28 @@ impl Fill<'_, '_> {
         Ok(())
     }
 
-    /// Builds the secondary indexes, those of several tables at the same time.
-    fn index(&mut self) -> Result<(), LoadError> {
+    /// Builds the indexes that were left for when all rows are in, several at the same time.
+    fn index(&mut self, index: Index) -> Result<(), LoadError> {
         let (dataset, engine) = (self.dataset, self.engine);
-        let tables: Vec<u32> = (0..dataset.tables).collect();
-        self.share("indexes", &tables, &|connection, table| {
-            let sql = schema::create_indexes(&dataset, engine, *table);
-            let action = || format!("index {}", dataset.table_name(*table));
-            ask(connection, &sql, action).map(drop)
-        })
+        let tables = || 0..dataset.tables;
+        let action = |table: u32| move || format!("index {}", dataset.table_name(table));
+        let indexes: Vec<(u32, String)> = tables()
+            .flat_map(|table| {
+                let indexes = schema::create_indexes(&dataset, engine, table, index);
+                indexes.into_iter().map(move |sql| (table, sql))
+            })
+            .collect();
+        self.share("indexes", &indexes, &|connection, (table, sql)| {
+            ask(connection, sql, action(*table)).map(drop)
+        })?;
+        if index == Index::AllAfterwards {
+            for table in tables() {
+                if let Some(sql) = schema::postgres::primary_key(&dataset, table) {
+                    ask(&mut self.connections[0], &sql, action(table))?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Compares every table with its definition.

@@ -25,13 +25,15 @@ pub(super) enum Statement {
     },
 }
 
-/// Time of building the secondary indexes.
+/// Time of building the indexes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Index {
     /// They are there before the rows.
     WithRows,
-    /// They are built when all rows are in.
+    /// The secondary ones are built when all rows are in.
     Afterwards,
+    /// All are built when all rows are in, also that of the key: tables of PostgreSQL do not lie in it.
+    AllAfterwards,
 }
 
 /// Method of filling a dataset.
@@ -86,7 +88,11 @@ impl Method {
             statement: Statement::Copy {
                 binary: texts.all(|column| column.kind != ColumnType::Datetime),
             },
-            index: index_of(dataset),
+            index: if dataset.schema.index_first {
+                Index::WithRows
+            } else {
+                Index::AllAfterwards
+            },
             writers: Writers::One,
             bulk: None,
         }

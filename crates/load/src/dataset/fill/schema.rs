@@ -29,7 +29,7 @@ pub(super) fn create_table(dataset: &Dataset, engine: Engine, table: u32, index:
     let key_using = if dataset.primary_key { using } else { "" };
     let others: Vec<_> = match index {
         Index::WithRows => dataset.secondary_indexes(table).collect(),
-        Index::Afterwards => Vec::new(),
+        Index::Afterwards | Index::AllAfterwards => Vec::new(),
     };
     let others: Vec<_> = others
         .iter()
@@ -75,12 +75,23 @@ fn default_sql(column: &Column) -> String {
     }
 }
 
-/// Makes the secondary indexes of table `table`, counted from 0, of which there is one at least.
-/// Several are made by one statement, so that old versions copy the table once.
-pub(super) fn create_indexes(dataset: &Dataset, engine: Engine, table: u32) -> String {
-    if engine == Engine::Heap {
-        return postgres::create_indexes(dataset, table);
+/// Statements that make the indexes of table `table`, counted from 0, which were left for when all rows are
+/// in. They can run at the same time.
+pub(super) fn create_indexes(
+    dataset: &Dataset,
+    engine: Engine,
+    table: u32,
+    index: Index,
+) -> Vec<String> {
+    match engine {
+        Engine::Heap => postgres::create_indexes(dataset, table, index),
+        _ => vec![create_secondary_indexes(dataset, engine, table)],
     }
+}
+
+/// Makes the secondary indexes of a table, of which there is one at least, by one statement, so that old
+/// versions copy the table once.
+fn create_secondary_indexes(dataset: &Dataset, engine: Engine, table: u32) -> String {
     let name = dataset.table_name(table);
     let using = index_type(dataset.schema, engine);
     let unique = |index: &TableIndex| if index.unique { "UNIQUE " } else { "" };
@@ -250,12 +261,12 @@ mod tests {
             "{memory}"
         );
         assert_eq!(
-            create_indexes(&SBTEST, Engine::Memory, 0),
-            "CREATE INDEX k_1 USING BTREE ON sbtest1 (k)"
+            create_indexes(&SBTEST, Engine::Memory, 0, Index::Afterwards),
+            ["CREATE INDEX k_1 USING BTREE ON sbtest1 (k)"]
         );
         assert_eq!(
-            create_indexes(&SBTEST, Engine::Myisam, 0),
-            "CREATE INDEX k_1 ON sbtest1 (k)"
+            create_indexes(&SBTEST, Engine::Myisam, 0, Index::Afterwards),
+            ["CREATE INDEX k_1 ON sbtest1 (k)"]
         );
     }
 }

@@ -14,15 +14,14 @@ pub(super) fn create_table(dataset: &Dataset, table: u32, index: Index) -> Strin
         .iter()
         .map(|column| column_sql(dataset, column))
         .collect();
-    if dataset.primary_key {
+    let has_key = index != Index::AllAfterwards;
+    if dataset.primary_key && has_key {
         columns.push(format!("PRIMARY KEY ({})", schema.key));
     }
     let mut sql = format!("CREATE TABLE {name} ({})", columns.join(", "));
     let mut indexes = Vec::new();
-    if !dataset.primary_key {
-        // Names of indexes are unique in a database.
-        let index = format!("{}_{}", Dataset::KEY_INDEX, name);
-        indexes.push(format!("CREATE INDEX {index} ON {name} ({})", schema.key));
+    if !dataset.primary_key && has_key {
+        indexes.push(key_index(dataset, table));
     }
     if index == Index::WithRows {
         indexes.extend(index_statements(dataset, table));
@@ -34,11 +33,35 @@ pub(super) fn create_table(dataset: &Dataset, table: u32, index: Index) -> Strin
     sql
 }
 
-/// Makes the secondary indexes of table `table`.
-pub(super) fn create_indexes(dataset: &Dataset, table: u32) -> String {
-    index_statements(dataset, table)
-        .collect::<Vec<_>>()
-        .join("; ")
+/// Statements that make the indexes of table `table` that were left out. An index of the key becomes the
+/// primary key by [`primary_key`] when all are made: two indexes can be built at the same time, an index and
+/// a primary key can't.
+pub(super) fn create_indexes(dataset: &Dataset, table: u32, index: Index) -> Vec<String> {
+    let key = (index == Index::AllAfterwards).then(|| key_index(dataset, table));
+    key.into_iter()
+        .chain(index_statements(dataset, table))
+        .collect()
+}
+
+/// Makes the index of the key.
+fn key_index(dataset: &Dataset, table: u32) -> String {
+    let name = dataset.table_name(table);
+    let key = &dataset.schema.definition().key;
+    if dataset.primary_key {
+        return format!("CREATE UNIQUE INDEX {name}_pkey ON {name} ({key})");
+    }
+    // Names of indexes are unique in a database.
+    format!(
+        "CREATE INDEX {}_{name} ON {name} ({key})",
+        Dataset::KEY_INDEX
+    )
+}
+
+/// Makes the unique index of the key the primary key, with the name that the server would give it.
+pub(in crate::dataset::fill) fn primary_key(dataset: &Dataset, table: u32) -> Option<String> {
+    let name = dataset.table_name(table);
+    let add = format!("ALTER TABLE {name} ADD PRIMARY KEY USING INDEX {name}_pkey");
+    dataset.primary_key.then_some(add)
 }
 
 fn index_statements(dataset: &Dataset, table: u32) -> impl Iterator<Item = String> {
@@ -118,9 +141,36 @@ mod tests {
              c CHAR(120) NOT NULL DEFAULT '', pad CHAR(60) NOT NULL DEFAULT '', PRIMARY KEY (id))"
         );
         assert_eq!(
-            create_indexes(&SBTEST, 1),
-            "CREATE INDEX k_2 ON sbtest2 (k)"
+            create_indexes(&SBTEST, 1, Index::Afterwards),
+            ["CREATE INDEX k_2 ON sbtest2 (k)"]
         );
+    }
+
+    #[test]
+    fn the_index_of_the_key_can_come_last() {
+        let table = create_table(&SBTEST, 0, Index::AllAfterwards);
+        assert!(
+            !table.contains("KEY") && !table.contains("INDEX"),
+            "{table}"
+        );
+        assert_eq!(
+            create_indexes(&SBTEST, 0, Index::AllAfterwards),
+            [
+                "CREATE UNIQUE INDEX sbtest1_pkey ON sbtest1 (id)",
+                "CREATE INDEX k_1 ON sbtest1 (k)"
+            ]
+        );
+        assert_eq!(
+            primary_key(&SBTEST, 0).unwrap(),
+            "ALTER TABLE sbtest1 ADD PRIMARY KEY USING INDEX sbtest1_pkey"
+        );
+        let keyless = Dataset {
+            primary_key: false,
+            ..SBTEST
+        };
+        let indexes = create_indexes(&keyless, 0, Index::AllAfterwards);
+        assert_eq!(indexes[0], "CREATE INDEX xid_sbtest1 ON sbtest1 (id)");
+        assert_eq!(primary_key(&keyless, 0), None);
     }
 
     #[test]
