@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use clap::{Args, value_parser};
 use prony_client::{Connection, Login};
 use prony_load::Message;
-use prony_model::{Config, Dataset, Engine, Family, IntentValue};
+use prony_model::{Config, Dataset, Engine, IntentValue};
 use prony_servers::Running;
 
 use crate::job::{DATABASE, fill, job, start_server, usual_engine};
@@ -30,7 +30,7 @@ const TIMEOUT: Duration = Duration::from_mins(5);
 ///
 /// Both use two connections. The figures are medians; processor time is that of server and client
 /// together. sysbench must be on the PATH (Debian: apt-get install sysbench). Servers of PostgreSQL are filled
-/// alternately with `pgbench -i`, with psql's \copy and with Prony (Debian: apt-get install postgresql-15).
+/// alternately with `pgbench -i` and Prony, and with psql's \copy and Prony, the same rows each (Debian: apt-get install postgresql-15).
 #[derive(Args)]
 pub(crate) struct Options {
     /// Builds of the server
@@ -160,34 +160,12 @@ impl Options {
     }
 
     fn prony(&self, server: &Running) -> Fill {
-        let (engine, tables) = if server.admin_login().family == Family::Postgresql {
-            postgres::drop_tables(server);
-            (Engine::Heap, 1)
-        } else {
-            self.drop_tables(server);
-            (self.engine, self.tables)
-        };
-        let task = fill(Dataset::sbtest(tables, self.rows, 1), engine);
-        let job = job(server.admin_address(), server.admin_login(), task);
-        let mut out = Vec::new();
-        let cpu = cpu_seconds(server);
-        let begin = Instant::now();
-        prony_load::run(&job, &mut io::empty(), &mut out).unwrap();
-        let whole = begin.elapsed().as_secs_f64();
-        std::thread::sleep(ENDING);
-        let cpu = cpu_seconds(server) - cpu;
-        let last = out.trim_ascii().split(|byte| *byte == b'\n').next_back();
-        let Message::Filled { outcome } = serde_json::from_slice(last.unwrap()).unwrap() else {
-            unreachable!("a fill ends with its outcome");
-        };
-        let seconds = (outcome.rows_ns + outcome.index_ns) as f64 / 1e9;
-        Fill {
-            seconds,
-            cpu,
-            index_seconds: outcome.index_ns as f64 / 1e9,
-            check_seconds: whole - seconds,
-            method: outcome.method,
-        }
+        self.drop_tables(server);
+        filled(
+            server,
+            Dataset::sbtest(self.tables, self.rows, 1),
+            self.engine,
+        )
     }
 
     fn drop_tables(&self, server: &Running) {
@@ -201,6 +179,34 @@ impl Options {
             connection.query(drop).unwrap();
         }
         std::thread::sleep(PAUSE);
+    }
+}
+
+/// A fill by Prony of tables that are not there.
+fn filled(server: &Running, dataset: Dataset, engine: Engine) -> Fill {
+    let job = job(
+        server.admin_address(),
+        server.admin_login(),
+        fill(dataset, engine),
+    );
+    let mut out = Vec::new();
+    let cpu = cpu_seconds(server);
+    let begin = Instant::now();
+    prony_load::run(&job, &mut io::empty(), &mut out).unwrap();
+    let whole = begin.elapsed().as_secs_f64();
+    std::thread::sleep(ENDING);
+    let cpu = cpu_seconds(server) - cpu;
+    let last = out.trim_ascii().split(|byte| *byte == b'\n').next_back();
+    let Message::Filled { outcome } = serde_json::from_slice(last.unwrap()).unwrap() else {
+        unreachable!("a fill ends with its outcome");
+    };
+    let seconds = (outcome.rows_ns + outcome.index_ns) as f64 / 1e9;
+    Fill {
+        seconds,
+        cpu,
+        index_seconds: outcome.index_ns as f64 / 1e9,
+        check_seconds: whole - seconds,
+        method: outcome.method,
     }
 }
 
