@@ -8,7 +8,7 @@ use cargo_metadata::{DependencyKind, MetadataCommand};
 const TESTKIT: &str = "prony-testkit";
 
 /// Every crate of the workspace with its layer. `ARCHITECTURE.md` describes them.
-const LAYERS: [(&str, u8); 21] = [
+const LAYERS: [(&str, u8); 22] = [
     ("prony-model", 0),
     ("prony-stats", 0),
     ("prony-wire", 0),
@@ -18,6 +18,7 @@ const LAYERS: [(&str, u8); 21] = [
     ("prony-null", 1),
     ("prony-plan", 1),
     ("prony-probe", 1),
+    ("prony-profile", 1),
     ("prony-store", 1),
     (TESTKIT, 1),
     ("prony-check", 2),
