@@ -24,6 +24,7 @@ mod merge;
 mod outcomes;
 mod parts;
 mod placements;
+mod profiles;
 mod run;
 mod samples;
 mod scheduling;

@@ -23,7 +23,7 @@ pub(super) enum Rows {
 }
 
 /// All tables, parents first.
-pub(super) const TABLES: [(&str, Rows); 39] = [
+pub(super) const TABLES: [(&str, Rows); 40] = [
     ("run", Rows::Plan),
     ("target", Rows::Plan),
     ("step", Rows::Plan),
@@ -53,6 +53,7 @@ pub(super) const TABLES: [(&str, Rows); 39] = [
     ("thread_use", Rows::Trials),
     ("placement", Rows::Trials),
     ("placed_threads", Rows::Trials),
+    ("profile", Rows::Trials),
     ("scheduling_group", Rows::Trials),
     ("sample", Rows::Trials),
     ("sample_value", Rows::Samples),

@@ -195,3 +195,25 @@ fn what_a_counting_trial_lacks_is_told_with_it() {
     store.record_absence(Some(trial), &gap).unwrap();
     assert_eq!(store.absences().unwrap(), [(Some(trial), gap)]);
 }
+
+#[test]
+fn the_profile_of_a_step_is_kept_once() {
+    let (sample, mut store) = counted_run();
+    let timed = begin_with_steps(&mut store, 0, 0);
+    store.finish_trial(timed, at(2)).unwrap();
+    let trial = count(&mut store);
+    store.record_profile(trial, 1, b"content").unwrap();
+    assert!(store.record_profile(trial, 1, b"other").is_err(), "twice");
+    assert!(
+        store.record_profile(trial, 9, b"other").is_err(),
+        "unknown step"
+    );
+    store.finish_trial(trial, at(5)).unwrap();
+    drop(store);
+    let store = Store::open_read_only(&sample.path()).unwrap();
+    assert_eq!(
+        store.profile(trial, 1).unwrap().as_deref(),
+        Some(&b"content"[..])
+    );
+    assert_eq!(store.profile(trial, 0).unwrap(), None);
+}
