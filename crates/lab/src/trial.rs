@@ -345,6 +345,12 @@ impl<'a> Trial<'a> {
         } = measured.map_err(|fault| fault.during(name, clients))?;
         store.record_step(self.id, index, &outcome)?;
         store.record_samples(self.id, index, &samples)?;
+        if let Some(profile) = watched.readers.take_profile() {
+            let content = profile.encode().map_err(|error| {
+                Fault::failed(format!("failed to keep the profile of the server: {error}"))
+            })?;
+            store.record_profile(self.id, index, &content)?;
+        }
         if let Some(placement) = &placement {
             store.record_placement(self.id, index, placement)?;
         }

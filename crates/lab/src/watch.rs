@@ -2,6 +2,7 @@
 //! step.
 
 mod client_host;
+mod instructions;
 mod pauses;
 mod reader;
 
@@ -15,9 +16,11 @@ use prony_model::{
 use prony_probe::{
     Cgroup, Counters, Period, Prober, Root, Sampler, ServerPlace, hardware_counters,
 };
+use prony_profile::Profile;
 use prony_servers::{Birth, Callgrind, Instance, Valgrind};
 
 use self::client_host::ClientHostReader;
+use self::instructions::Instructions;
 use self::reader::{EdgeReader, Status, System};
 use crate::fault::Fault;
 use crate::lab::Lab;
@@ -210,7 +213,7 @@ impl Readers {
             }));
         }
         if let Some(callgrind) = callgrind {
-            readers.push(Box::new(callgrind));
+            readers.push(Box::new(Instructions::of(callgrind)));
         }
         readers.push(Box::new(System::new(Sampler::start(prober, period))));
         let slower = if wanted.valgrind { SIMULATED_SLOWER } else { 1 };
@@ -279,6 +282,12 @@ impl Readers {
         }
         samples.push(sample);
         samples
+    }
+
+    /// The functions that the server's work in the measured time belongs to, where it runs in valgrind.
+    pub(crate) fn take_profile(&mut self) -> Option<Profile> {
+        let mut readers = self.others.iter_mut();
+        readers.find_map(|reader| reader.take_profile())
     }
 
     /// Adds the server's status to the last sample, without the transactions in which sessions were

@@ -59,8 +59,8 @@ impl Default for Assumptions {
 
 /// A fifth of a step's measured time is what it counts where nothing else decides.
 const COUNTED_PART: u64 = 5;
-/// A tenth of what a step counts comes before, as warm-up.
-const WARMUP_PART: u64 = 10;
+/// Half of what a step counts comes before, as warm-up.
+const WARMUP_PART: u64 = 2;
 
 /// Milliseconds that a run of the plan takes when no image of its data exists yet:
 ///
@@ -78,7 +78,7 @@ const WARMUP_PART: u64 = 10;
 /// served at once), and each client's share of the think times.
 ///
 /// In a counting trial a step takes what its operations take as fast as they go, or a fifth of the
-/// measured time where the base decides how many there are, and a tenth more for warming up. Where
+/// measured time where the base decides how many there are, and half of it more for warming up. Where
 /// valgrind counts, that and loading take so many times longer, and start and stop so much longer.
 /// What fetching the builds takes is not in it, nor what [`backlogs_ms`] says, nor repetitions of
 /// trials that are excluded by their canaries.

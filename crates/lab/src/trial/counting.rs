@@ -8,9 +8,10 @@ const TIMED_PER_COUNTED: u64 = 5;
 /// The fewest operations of a step.
 const OPERATIONS_MIN: u64 = 20;
 /// Counted operations of a client for each one that it runs first as warm-up.
-const COUNTED_PER_WARMUP: u64 = 10;
-/// The most operations of warm-up: they are there for caches and prepared statements, not for time.
-const WARMUP_MAX: u64 = 1_000;
+const COUNTED_PER_WARMUP: u64 = 2;
+/// The most operations of warm-up. InnoDB builds its adaptive hash index in the first two thousand point
+/// queries on 10,000 rows, which then cost a tenth more than later ones.
+const WARMUP_MAX: u64 = 2_000;
 
 /// A step as a counting trial runs it: a number of operations, at no pace and without a timed
 /// warm-up, so that every trial does the same work. Its times are never used.
@@ -26,8 +27,8 @@ pub(crate) fn counted(step: &Step, operations: u64) -> Step {
     }
 }
 
-/// Operations with which each client of a step warms up in a counting trial: a tenth of what it is
-/// counted over, at least 1, and at most 1,000.
+/// Operations with which each client of a step warms up in a counting trial: half of what it is
+/// counted over, at least 1, and at most 2,000.
 pub(crate) fn warmup_operations(operations: u64, clients: u32) -> u64 {
     let of_each = operations / u64::from(clients).max(1);
     (of_each / COUNTED_PER_WARMUP).clamp(1, WARMUP_MAX)

@@ -5,14 +5,11 @@ use std::time::Duration;
 
 use prony_model::{Counter, Gap, Sample, Source};
 use prony_probe::Sampler;
+use prony_profile::Profile;
 use prony_servers::admin::StatusReader;
-use prony_servers::{Callgrind, ValgrindError};
 
 use super::pauses::Pauses;
 use crate::server::Server;
-
-/// The count of valgrind from the start of the measured time on.
-const INSTRUCTIONS: Counter = Counter::new(Source::Valgrind, "instructions_user");
 
 /// A source that is read at both edges of a step's measured time, while no statement is under way.
 pub(super) trait EdgeReader {
@@ -31,6 +28,11 @@ pub(super) trait EdgeReader {
     /// Adds its readings to the sample at the end of the measured time, and returns its samples from
     /// in between.
     fn read_end(&mut self, end: &mut Sample) -> Vec<Sample>;
+
+    /// The functions that the server's work in the measured time belongs to, for a source that knows.
+    fn take_profile(&mut self) -> Option<Profile> {
+        None
+    }
 }
 
 /// The operating system's counters of server and host, which also date the samples.
@@ -70,18 +72,6 @@ impl EdgeReader for System {
         let (between, last) = std::mem::take(&mut self.pauses).finish(between, last);
         add_sample(end, last);
         between
-    }
-}
-
-/// The instructions of a server that runs in valgrind.
-impl EdgeReader for Callgrind {
-    fn read_start(&mut self, start: &mut Sample) {
-        add_instructions(start, self.zero().map(|()| 0));
-    }
-
-    fn read_end(&mut self, end: &mut Sample) -> Vec<Sample> {
-        add_instructions(end, self.instructions());
-        Vec::new()
     }
 }
 
@@ -188,18 +178,6 @@ fn add_sample(sample: &mut Sample, read: Sample) {
     sample.took_ns = read.took_ns;
     sample.values.extend(read.values);
     sample.gaps.extend(read.gaps);
-}
-
-fn add_instructions(sample: &mut Sample, counted: Result<u64, ValgrindError>) {
-    match counted {
-        Ok(count) => {
-            sample.values.insert(INSTRUCTIONS, count);
-        }
-        Err(error) => sample.gaps.push(Gap {
-            source: Source::Valgrind,
-            reason: format!("failed to {error}"),
-        }),
-    }
 }
 
 fn add_status(sample: &mut Sample, status: Result<BTreeMap<Counter, u64>, String>) {

@@ -301,16 +301,16 @@ fn prediction_knows_what_is_counted() {
     let clients = 2 * (1 + 4);
     let steps = |measured: u64| 4 * (measured + 200) + clients;
     assert_eq!(predict(&timed), 2 * 10_400 + 6 * (5300 + steps(500 + 3000)));
-    // Two blocks of two targets; a fifth of the time, and a tenth of that to warm up.
+    // Two blocks of two targets; a fifth of the time, and half of that to warm up.
     let hardware = plan(&World::with_counters(), "");
     assert_eq!(
         predict(&hardware) - predict(&timed),
-        4 * (5300 + steps(660))
+        4 * (5300 + steps(900))
     );
     let valgrind = plan(&World::new(), "[counting]\nwith = \"valgrind\"\nblocks = 1");
     assert_eq!(
         predict(&valgrind) - predict(&timed),
-        2 * (5300 + 50_000 + steps(50 * 660))
+        2 * (5300 + 50_000 + steps(50 * 900))
     );
     // 1000 point queries at 10,000 each second, and transactions of 16; four clients are served
     // two at a time.
@@ -318,7 +318,7 @@ fn prediction_knows_what_is_counted() {
     let work = (100 + 50) + 16 * (100 + 50);
     assert_eq!(
         predict(&counted) - predict(&timed),
-        4 * (5300 + steps(0) + work + work / 10)
+        4 * (5300 + steps(0) + work + work / 2)
     );
     // Tables in memory are loaded by the server that valgrind slows down.
     let in_memory = |says: &str| {
@@ -327,6 +327,6 @@ fn prediction_knows_what_is_counted() {
     };
     assert_eq!(
         in_memory("[counting]\nwith = \"valgrind\"\nblocks = 1") - in_memory(""),
-        2 * (5300 + 50_000 + 50 * 400 + steps(50 * 660))
+        2 * (5300 + 50_000 + 50 * 400 + steps(50 * 900))
     );
 }

@@ -9,6 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use prony_host::{ChildSetup, Process, create_private};
+use prony_model::StopFlag;
 
 use super::{Instance, InstanceError, setup};
 use crate::instance::valgrind::{Callgrind, SERVER_OPTIONS, Valgrind};
@@ -36,6 +37,7 @@ pub struct Birth<'a> {
 pub(super) fn bear(
     instance: &Instance,
     birth: Birth<'_>,
+    stop: &StopFlag,
 ) -> Result<(Process, Option<Callgrind>), InstanceError> {
     let Some(valgrind) = birth.valgrind else {
         return Ok((execute(instance, birth.on_birth, None)?, None));
@@ -44,7 +46,9 @@ pub(super) fn bear(
     create_private(&folder)?;
     let wrapper = valgrind.wrapper(&folder);
     let process = execute(instance, birth.on_birth, Some((&folder, &wrapper)))?;
-    let callgrind = valgrind.running(instance.launcher.clone(), folder, process.id());
+    let launcher = instance.launcher.clone();
+    let callgrind = valgrind.running(launcher, folder, process.id(), stop);
+    let callgrind = callgrind.map_err(|error| instance.run_error(&error))?;
     Ok((process, Some(callgrind)))
 }
 

@@ -80,7 +80,7 @@ pub(super) fn start(
     stop: &StopFlag,
 ) -> Result<Running, InstanceError> {
     instance.take_port()?;
-    let (process, callgrind) = bear(&instance, birth)?;
+    let (process, callgrind) = bear(&instance, birth, stop)?;
     let mut server = Running::unasked(process, instance);
     server.callgrind = callgrind;
     let mut admin = server.wait_until_ready(stop)?;

@@ -2,33 +2,49 @@
 //! counters can't be had, and some fifty times slower.
 //!
 //! The tool is callgrind without its simulation of caches. It counts what all threads execute in
-//! user space, background threads and spinning included; one thread runs at a time. Over a control
-//! program, vgdb, the counts are set to zero and written out while the server is idle. All files
-//! are in the instance's folder.
+//! user space, background threads and spinning included; one thread runs at a time. Counts are kept for
+//! each thread, and for each function by its chain of callers. Over a control program, vgdb, the counts
+//! are set to zero and written out while the server is idle. All files are in the instance's folder.
 //!
 //! InnoDB does without the kernel's asynchronous I/O there: while a thread waits in `io_uring`,
 //! valgrind (3.19) lets no other one run, and MariaDB never gets to its first answer. Nor is there
 //! room for the 8 TiB of addresses that MariaDB reserves for a buffer pool that grows.
 
+mod watchdog;
+
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use prony_host::{At, IoError, Launcher};
+use prony_host::{At, IoError, Launcher, Process};
+use prony_model::StopFlag;
+
+use self::watchdog::Watchdog;
 
 /// The time that the tool may take to obey. It does so between two basic blocks of the
 /// server, or wakes it.
 const LIMIT: Duration = Duration::from_mins(1);
+/// The same where the user wants to stop: the tool's server is being killed.
+const LIMIT_OF_STOP: Duration = Duration::from_secs(1);
+/// Time between two looks at the user's wish.
+const EVERY: Duration = Duration::from_millis(100);
 /// Milliseconds after which a server that waits in system calls is woken to heed a command.
 const WAKE_MS: u32 = 20;
 /// The beginning of the names of files of counts; a number follows.
 const COUNTS: &str = "callgrind";
-/// The line of a file of counts that sums them up, as "Callgrind Format Specification" of
-/// valgrind's manual has it.
-const TOTALS: &str = "totals:";
+/// How counts are kept: for each thread, and for each chain of callers, in which a function that calls
+/// itself is told apart three times. Names stay as the linker has them, because their forms differ between
+/// compilers. Longer chains than this were not seen; they would be cut at the outer end.
+const KEPT: [&str; 4] = [
+    "--separate-threads=yes",
+    "--separate-callers=60",
+    "--separate-recs=3",
+    "--demangle=no",
+];
 
 /// Options of a server in valgrind besides its configuration. Servers that do not know the
 /// variable go on.
@@ -66,13 +82,11 @@ pub enum ValgrindError {
         /// The outcome.
         reason: String,
     },
-    /// The file that it wrote holds no count.
-    #[error("read the instructions of process {pid}: {reason}")]
-    Counts {
+    /// It wrote no file of counts.
+    #[error("read the instructions of process {pid}: valgrind wrote no file of counts")]
+    NoCounts {
         /// The server.
         pid: u32,
-        /// The mistake.
-        reason: String,
     },
 }
 
@@ -83,6 +97,9 @@ pub struct Callgrind {
     launcher: Launcher,
     folder: PathBuf,
     pid: u32,
+    stop: StopFlag,
+    /// Kills the server when stopping is asked for.
+    _watchdog: Arc<Watchdog>,
 }
 
 impl Valgrind {
@@ -108,23 +125,36 @@ impl Valgrind {
             argument.push(folder.join(name));
             argument
         };
-        vec![
+        let mut wrapper = vec![
             self.valgrind.clone().into(),
             "-q".into(),
             "--tool=callgrind".into(),
             path("--callgrind-out-file=", COUNTS),
             path("--vgdb-prefix=", "vgdb"),
-        ]
+        ];
+        wrapper.extend(KEPT.map(OsString::from));
+        wrapper
     }
 
-    /// The handle of the server that was started so.
-    pub(crate) fn running(self, launcher: Launcher, folder: PathBuf, pid: u32) -> Callgrind {
-        Callgrind {
+    /// The handle of the server that was started so, and is killed when stopping is asked for.
+    ///
+    /// # Errors
+    /// When the server has ended.
+    pub(crate) fn running(
+        self,
+        launcher: Launcher,
+        folder: PathBuf,
+        pid: u32,
+        stop: &StopFlag,
+    ) -> io::Result<Callgrind> {
+        Ok(Callgrind {
             vgdb: self.vgdb,
             launcher,
             folder,
             pid,
-        }
+            stop: stop.clone(),
+            _watchdog: Arc::new(Watchdog::of(pid, stop)?),
+        })
     }
 }
 
@@ -137,40 +167,60 @@ impl Callgrind {
         self.tell("zero")
     }
 
-    /// Instructions that the server's threads have executed in user space since [`Self::zero`], or
-    /// since this was asked last.
+    /// What the server's threads have executed in user space since [`Self::zero`], or since this was
+    /// called last: a file of counts for each thread, as "Callgrind Format Specification" of valgrind's
+    /// manual describes it.
     ///
     /// # Errors
     /// When the server can't be asked, as one that is gone, or what it writes can't be read.
-    pub fn instructions(&self) -> Result<u64, ValgrindError> {
+    pub fn counts(&self) -> Result<Vec<Vec<u8>>, ValgrindError> {
         for old in self.files()? {
             fs::remove_file(&old).at("remove", &old)?;
         }
         self.tell("dump")?;
         let files = self.files()?;
-        let [file] = files.as_slice() else {
-            return Err(self.no_count(format!("{} files were written, expected one", files.len())));
+        if files.is_empty() {
+            return Err(ValgrindError::NoCounts { pid: self.pid });
+        }
+        let read = |file: &PathBuf| {
+            let counts = fs::read(file).at("read", file)?;
+            fs::remove_file(file).at("remove", file)?;
+            Ok(counts)
         };
-        let text = fs::read(file).at("read", file)?;
-        fs::remove_file(file).at("remove", file)?;
-        totals(&text).ok_or_else(|| self.no_count(format!("there is no line `{TOTALS}`")))
+        files.iter().map(read).collect()
     }
 
-    fn no_count(&self, reason: String) -> ValgrindError {
-        let pid = self.pid;
-        ValgrindError::Counts { pid, reason }
-    }
-
-    /// The files of counts that were written on command: their names end in a number.
+    /// The files of counts that were written on command: their names end in the number of the command,
+    /// and that of the thread.
     fn files(&self) -> Result<Vec<PathBuf>, ValgrindError> {
         let entries = fs::read_dir(&self.folder).at("list", &self.folder)?;
         let is_counts = |path: &PathBuf| {
             let name = path.file_name().and_then(|name| name.to_str());
             let rest = name.and_then(|name| name.strip_prefix(COUNTS)?.strip_prefix('.'));
-            rest.is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))
+            rest.is_some_and(|rest| {
+                rest.bytes()
+                    .all(|byte| byte.is_ascii_digit() || byte == b'-')
+            })
         };
         let paths = entries.flatten().map(|entry| entry.path());
-        Ok(paths.filter(is_counts).collect())
+        let mut files: Vec<_> = paths.filter(is_counts).collect();
+        files.sort();
+        Ok(files)
+    }
+
+    /// The end of the control program; `None` if it does not end within the limit.
+    fn end_of(&self, vgdb: &mut Process) -> io::Result<Option<ExitStatus>> {
+        let begin = Instant::now();
+        let mut limit = LIMIT;
+        loop {
+            let status = vgdb.wait_timeout(EVERY)?;
+            if self.stop.requested() {
+                limit = LIMIT_OF_STOP;
+            }
+            if status.is_some() || begin.elapsed() >= limit {
+                return Ok(status);
+            }
+        }
     }
 
     /// Has the control program give a command, and waits until it was heeded.
@@ -186,7 +236,7 @@ impl Callgrind {
             .stdout(Stdio::null())
             .stderr(Stdio::piped());
         let mut process = self.launcher.spawn(vgdb).map_err(ValgrindError::Run)?;
-        let status = process.wait_timeout(LIMIT).map_err(ValgrindError::Run)?;
+        let status = self.end_of(&mut process).map_err(ValgrindError::Run)?;
         let refused = |reason: String| ValgrindError::Refused {
             pid: self.pid,
             command,
@@ -209,28 +259,10 @@ impl Callgrind {
     }
 }
 
-/// The sum in a file of counts, in which names need not be UTF-8.
-fn totals(text: &[u8]) -> Option<u64> {
-    let text = String::from_utf8_lossy(text);
-    let totals = text
-        .lines()
-        .rev()
-        .find_map(|line| line.strip_prefix(TOTALS));
-    totals?.trim().parse().ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::testing::Stage;
-
-    #[test]
-    fn the_sum_is_at_the_end() {
-        let text = b"version: 1\nevents: Ir\nsummary: 5\n\nfn=(1) \xff\n0 12\n\ntotals: 7012\n";
-        assert_eq!(totals(text), Some(7012));
-        assert_eq!(totals(b"events: Ir\nsummary: 5\n"), None);
-        assert_eq!(totals(b"totals: many\n"), None);
-    }
 
     #[test]
     fn it_says_what_to_install() {

@@ -1,7 +1,7 @@
 //! Something done to servers before their first instruction.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use prony_host::{Launcher, Roots};
 use prony_model::{Config, Engine, StopFlag};
@@ -23,11 +23,7 @@ pub(crate) struct Stage {
 
 impl Stage {
     pub(crate) fn new() -> Self {
-        Self::guarded_by(Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/fixtures/guard"))
-    }
-
-    /// With another program in place of `prony guard`.
-    pub(crate) fn guarded_by(guard: PathBuf) -> Self {
+        let guard = Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/fixtures/guard");
         Self {
             catalogue: Catalogue::embedded().unwrap(),
             fetched: Roots::from_environment().unwrap(),

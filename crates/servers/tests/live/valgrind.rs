@@ -1,17 +1,12 @@
 //! Instructions counted by running servers in valgrind.
 #![allow(clippy::print_stderr, reason = "tests say why they are skipped")]
 
-use std::fs::OpenOptions;
-use std::io::Write as _;
-use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::process::Command;
 
 use prony_client::Connection;
 use prony_host::Launcher;
 use prony_model::{Engine, StopFlag};
 use prony_servers::{Birth, Running, Valgrind};
-use tempfile::TempDir;
 
 use crate::birth::Stage;
 use crate::{LIMIT, live};
@@ -23,8 +18,6 @@ const OPERATIONS: u64 = 300;
 /// Pairs of readings. Background threads work by the clock, so that now and then one reading holds
 /// some of their work and the next holds none; the median of pairs that lie close together does not.
 const PAIRS: usize = 7;
-/// Instructions that the library burns for every answer.
-const BURN: u64 = 50_000;
 /// The distance of counts of the same work: they are apart by some thousandths.
 const TOLERANCE: f64 = 0.05;
 
@@ -65,13 +58,26 @@ impl Counted {
         let callgrind = self.server.callgrind().unwrap().clone();
         callgrind.zero().unwrap();
         self.ask(operations);
-        callgrind.instructions().unwrap() as f64
+        sum_of(&callgrind.counts().unwrap()) as f64
     }
 
     fn stop(self) {
         drop(self.load);
         self.server.stop(LIMIT).unwrap();
     }
+}
+
+/// The sum of all threads, by the line with which each file ends.
+fn sum_of(counts: &[Vec<u8>]) -> u64 {
+    let totals = |counts: &Vec<u8>| -> u64 {
+        let text = String::from_utf8_lossy(counts);
+        let line = text
+            .lines()
+            .rev()
+            .find_map(|line| line.strip_prefix("totals:"));
+        line.unwrap().trim().parse().unwrap()
+    };
+    counts.iter().map(totals).sum()
 }
 
 fn assert_near(found: f64, expected: f64) {
@@ -94,43 +100,6 @@ fn valgrind() -> Option<Valgrind> {
         .ok()
 }
 
-/// A folder with a library that burns instructions when [wished](wish_burning), and a guard that has
-/// it loaded.
-fn burning() -> Option<TempDir> {
-    if !cfg!(any(target_arch = "x86_64", target_arch = "x86")) {
-        eprintln!("skipped: the library is written for processors of the x86 kind");
-        return None;
-    }
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
-    let folder = tempfile::tempdir().unwrap();
-    let compiled = Command::new("cc")
-        .args(["-O1", "-fPIC", "-shared", &format!("-DBURN={BURN}"), "-o"])
-        .arg(folder.path().join("burn.so"))
-        .arg(fixtures.join("burn.c"))
-        .status();
-    match compiled {
-        Ok(status) => assert!(status.success()),
-        Err(error) => {
-            eprintln!("skipped: no C compiler `cc`: {error}");
-            return None;
-        }
-    }
-    symlink(fixtures.join("guard-burning"), folder.path().join("guard")).unwrap();
-    wish_burning(&folder, false);
-    Some(folder)
-}
-
-/// Over what is there, never by making the file empty first: the server has it mapped.
-fn wish_burning(folder: &TempDir, burns: bool) {
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(folder.path().join("burn"))
-        .unwrap();
-    file.write_all(&[u8::from(burns)]).unwrap();
-}
-
 /// One build with a loader of its own, one without, and one that has to be told to do without what
 /// valgrind can't run.
 #[test]
@@ -150,30 +119,5 @@ fn equal_work_takes_equally_many_instructions() {
         println!("{id}: twice the work takes so many times the instructions: {ratios:?}");
         assert_near(median(ratios), 2.0);
         server.stop();
-    }
-}
-
-#[test]
-fn a_known_cost_for_every_answer_is_found() {
-    let Some(valgrind) = live().then(valgrind).flatten() else {
-        return;
-    };
-    let Some(folder) = burning() else {
-        return;
-    };
-    let stage = Stage::guarded_by(folder.path().join("guard"));
-    for id in ["mysql-5.7.22", "mysql-8.0.31"] {
-        let mut server = Counted::start(&stage, &valgrind, id);
-        let costs = [(); PAIRS].map(|()| {
-            let [usual, burning] = [false, true].map(|burns| {
-                wish_burning(&folder, burns);
-                server.instructions(OPERATIONS)
-            });
-            (burning - usual) / OPERATIONS as f64
-        });
-        wish_burning(&folder, false);
-        server.stop();
-        println!("{id}: {costs:?} instructions per query more with {BURN} more per answer");
-        assert_near(median(costs), BURN as f64);
     }
 }
