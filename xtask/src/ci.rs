@@ -30,7 +30,9 @@ pub(crate) fn run(live: Live) -> Result<(), String> {
         Live::No => "skip",
     };
     let tests = "test --workspace --exclude xtask --no-fail-fast";
-    step("tests", tests, &[("PRONY_LIVE_TESTS", live_tests)])
+    // Most tests of a long file wait for a server to start or to stop.
+    let variables = [("PRONY_LIVE_TESTS", live_tests), ("RUST_TEST_THREADS", "3")];
+    step("tests", tests, &variables)
 }
 
 /// Runs cargo with environment variables and reports the time that it took.

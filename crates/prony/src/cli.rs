@@ -4,6 +4,7 @@ mod calibrate;
 mod check;
 mod client;
 mod compare;
+mod explain;
 mod export;
 mod fleet;
 mod load;
@@ -21,6 +22,7 @@ pub(crate) use calibrate::CalibrateArgs;
 pub(crate) use check::CheckArgs;
 pub(crate) use client::{ClientArgs, ClientCommand, ClientNameArgs};
 pub(crate) use compare::CompareArgs;
+pub(crate) use explain::{ExplainArgs, ExplainFormatArg};
 pub(crate) use export::ExportArgs;
 pub(crate) use fleet::{CollectArgs, PartArgs, StatusArgs, SubmitArgs};
 
@@ -66,6 +68,9 @@ pub(crate) enum Command {
     /// Show cells of one or several runs side by side, matched by what they are
     #[command(after_help = compare::EXPLANATION)]
     Compare(CompareArgs),
+    /// Show which components and functions of a server an operation pays for, and what versions differ by
+    #[command(after_help = explain::EXPLANATION)]
+    Explain(ExplainArgs),
     /// Write a run as tables, or for tools that track and compare benchmarks
     #[command(after_help = export::EXPLANATION)]
     Export(ExportArgs),

@@ -10,6 +10,7 @@ pub(crate) mod compare;
 pub(crate) mod complete;
 pub(crate) mod completions;
 pub(crate) mod confirm;
+pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod far;
 pub(crate) mod generator;

@@ -45,6 +45,7 @@ fn dispatch(command: &Command) -> Result<(), Failure> {
         Command::Plan(args) if args.effective => commands::plan::effective(args, &watch()?),
         Command::Plan(args) => commands::plan::plan(args),
         Command::Compare(args) => commands::compare::compare(args),
+        Command::Explain(args) => commands::explain::explain(args),
         Command::Export(args) => commands::export::export(args),
         Command::Submit(args) => commands::submit::submit(args, &watch()?),
         Command::Status(args) => commands::status::run(args),

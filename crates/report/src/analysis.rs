@@ -71,6 +71,7 @@ use self::settings::Settings;
 use self::struck::{Struck, is_of};
 use self::trials::Trials;
 use self::verdicts::Verdicts;
+use crate::document::Block;
 use crate::error::ReportError;
 
 /// A run with its figures.
@@ -90,6 +91,10 @@ pub(crate) struct Analysis<'a> {
     pub(crate) warnings: Vec<WarningRow>,
     pub(crate) settings: Settings,
     pub(crate) statements: Vec<ExplainedStatement>,
+    /// The run has execution profiles.
+    pub(crate) is_profiled: bool,
+    /// Tables of these, for a format that shows them.
+    pub(crate) components: Vec<Block>,
     /// The files that the user wrote for the run; see [`Store::definitions`].
     pub(crate) definitions: Vec<DefinitionFile>,
     /// Of each target, in the order of the plan.
@@ -164,6 +169,8 @@ impl<'a> Analysis<'a> {
             run,
             appended: appended(store)?,
             builds: store.builds()?,
+            is_profiled: store.has_profiles()?,
+            components: Vec::new(),
             definitions: store.definitions()?,
             settings: Settings::of_run(store, &plan.by_base())?,
             statements: execution_plans::read(store)?,

@@ -4,6 +4,7 @@ mod view;
 
 use prony_equality::VariableTableError;
 use prony_model::Backend;
+use prony_profile::{ComponentsError, ProfileError};
 use prony_store::StoreError;
 
 pub use self::view::ViewError;
@@ -33,6 +34,9 @@ pub enum ReportError {
         #[from]
         source: VariableTableError,
     },
+    /// The table of components can't be read.
+    #[error(transparent)]
+    Components(#[from] ComponentsError),
     /// An execution plan in the result file is no JSON.
     #[error(
         "read the execution plan of target {target} for `{statement}`: {problem}; the file is \
@@ -89,6 +93,47 @@ pub enum ReportError {
         /// The subject of the report.
         what: &'static str,
     },
+    /// The run has nothing to explain.
+    #[error(
+        "explain the costs: the run has no execution profiles, because {reason}; these are made where \
+         instructions are counted by valgrind: put `with = \"valgrind\"` into [counting], and run the \
+         experiment again"
+    )]
+    NoProfiles {
+        /// The reason.
+        reason: String,
+    },
+    /// A target was not profiled.
+    #[error(
+        "explain the costs of {target}: it has no execution profile of what was asked for; `prony report RUN --detail` \
+         shows why its instructions were not counted"
+    )]
+    NoProfile {
+        /// Its name.
+        target: String,
+    },
+    /// A profile can't be read.
+    #[error("explain step {step} of {target}: {problem}; the file is damaged")]
+    Profile {
+        /// Name of the target.
+        target: String,
+        /// Name of the step.
+        step: String,
+        /// The decoder's complaint.
+        problem: ProfileError,
+    },
+    /// Stacks are of one step, and of one target or two.
+    #[error("write stacks: name a step and a target by --step and --target")]
+    NoCellNamed,
+    /// Stacks can't be compressed.
+    #[error("write stacks for pprof: {source}")]
+    Pprof {
+        /// The reason.
+        source: std::io::Error,
+    },
+    /// An explanation has tables of several kinds.
+    #[error("write an explanation as CSV: it has several tables; choose text, md or json")]
+    ExplanationAsCsv,
     /// The report can't be written as JSON.
     #[error("write the report as JSON: {source}")]
     Json {

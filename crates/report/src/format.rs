@@ -20,6 +20,7 @@ use crate::analysis::measured::Within;
 use crate::analysis::settings::{EffectiveTarget, Settings};
 use crate::document::Block;
 use crate::error::ReportError;
+use crate::explain::by_component::by_component;
 use crate::extent::Extent;
 use crate::page::{self, Detail};
 use crate::views::{self, View, ViewOptions};
@@ -105,6 +106,9 @@ fn render_plan(
         Format::Csv => return csv::write(&analysis),
         Format::Json => return json::write(&analysis),
         Format::Html => {
+            if analysis.is_profiled {
+                analysis.components = by_component(store)?;
+            }
             let page = page::web::page(&analysis);
             // A large run consists of millions of pieces.
             return Ok(thread::scope(|scope| {

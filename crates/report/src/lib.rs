@@ -12,6 +12,7 @@ mod chart;
 mod compare;
 mod document;
 mod error;
+mod explain;
 mod extent;
 mod figures;
 mod format;
@@ -29,10 +30,12 @@ pub use analysis::settings::EffectiveTarget;
 pub use calibration::{calibration_json, calibration_text};
 pub use compare::{Question, SyntaxError, compare};
 pub use error::{HistogramError, ReportError, ViewError};
+pub use explain::{ExplainBy, ExplainQuestion, Explained};
 pub use extent::{Extent, StepChoice};
 pub use format::{
     Format, Screen, effective_settings, lineage, render, render_extent, render_relative, view,
 };
 pub use judgement::{IdenticalServers, Judgement, identical_servers, judgements};
 pub use page::heading::client_host_lines;
+pub use prony_profile::{Components, ComponentsError};
 pub use views::{View, ViewOptions};

@@ -29,15 +29,15 @@ pub(crate) fn leave_if_possible(store: &Store, folder: &Path) {
 }
 
 /// Writes a file as a whole or not at all, in place of an older one. A pipe or a device is written to.
-pub(crate) fn replace(path: &Path, text: &str) -> Result<(), Failure> {
+pub(crate) fn replace(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Failure> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".partial");
     let partial: PathBuf = path.with_file_name(name);
     let is_special = path.metadata().is_ok_and(|known| !known.is_file());
     let written = if is_special {
-        fs::write(path, text)
+        fs::write(path, &content)
     } else {
-        fs::write(&partial, text).and_then(|()| fs::rename(&partial, path))
+        fs::write(&partial, &content).and_then(|()| fs::rename(&partial, path))
     };
     written.map_err(|error| {
         // The reason for the failure is known; there may be nothing to remove.

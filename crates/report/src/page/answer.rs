@@ -104,8 +104,13 @@ fn rest(analysis: &Analysis<'_>, hidden: usize) -> String {
     } else {
         ""
     };
+    let why = if analysis.is_profiled {
+        " `prony explain RUN` shows which functions of the servers make the instructions."
+    } else {
+        ""
+    };
     format!(
-        "`prony report RUN --detail` prints everything{among}; {} {} the details of some steps{lineage}.",
+        "`prony report RUN --detail` prints everything{among}; {} {} the details of some steps{lineage}.{why}",
         listed(&choices),
         if choices.len() == 1 {
             "prints"

@@ -15,6 +15,7 @@ mod costs_beside;
 mod documentation;
 mod effective;
 mod evenness;
+mod explain;
 mod golden;
 mod hosts;
 mod lineage;

@@ -1,0 +1,231 @@
+//! Profiles of counting trials, by step and target.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use prony_model::{Plan, Source};
+use prony_profile::{Components, Costs, Profile};
+use prony_store::{OutcomeRow, Store};
+
+use super::question::ExplainQuestion;
+use crate::error::ReportError;
+use crate::parallel;
+
+/// The profiles of a target in a step.
+pub(super) struct Profiled {
+    /// Index of the target.
+    pub(super) target: usize,
+    /// Its name.
+    pub(super) name: String,
+    /// Index of the step, and its name.
+    pub(super) step_index: usize,
+    pub(super) step: String,
+    pub(super) clients: u32,
+    /// Operations of each trial.
+    pub(super) operations: Vec<u64>,
+    /// Costs in each trial, of which there is at least one.
+    pub(super) trials: Vec<Costs>,
+}
+
+/// All that a question is about.
+pub(super) struct Cells {
+    /// By index of step and target.
+    cells: BTreeMap<(usize, usize), Profiled>,
+    /// Pairs of targets to be compared: base and target.
+    pairs: Vec<(usize, usize)>,
+}
+
+impl Cells {
+    /// Reads the profiles that a question needs.
+    pub(super) fn read(
+        store: &Store,
+        question: &ExplainQuestion<'_>,
+        components: &Components,
+    ) -> Result<Self, ReportError> {
+        let plan = store.plan();
+        let steps = steps(plan, question)?;
+        let pairs = pairs(plan, question)?;
+        let asked = question.target.map(|name| target(plan, name)).transpose()?;
+        let wanted: BTreeSet<usize> = match (asked, question.base) {
+            (None, None) => (0..plan.targets.len()).collect(),
+            _ => pairs
+                .iter()
+                .flat_map(|(base, target)| [*base, *target])
+                .chain(asked)
+                .collect(),
+        };
+        let counted = store.counted()?;
+        let is_wanted = |row: &&OutcomeRow| {
+            row.group == 0 && steps.contains(&row.step) && wanted.contains(&row.planned.target)
+        };
+        let mut found = Vec::new();
+        for row in counted.iter().filter(is_wanted) {
+            if let Some(content) = store.profile(row.trial, row.step)? {
+                found.push((row.step, row.planned.target, row.operations, content));
+            }
+        }
+        if found.is_empty() {
+            return Err(no_profiles(store, counted.is_empty()));
+        }
+        let costs = parallel::map(found, |(step, target, operations, content)| {
+            let profile = Profile::decode(&content);
+            let costs = profile.map(|profile| profile.costs(components, operations));
+            (step, target, operations, costs)
+        });
+        let mut cells: BTreeMap<(usize, usize), Profiled> = BTreeMap::new();
+        for (step, target, operations, costs) in costs {
+            let name = &plan.targets[target].name;
+            let costs = costs.map_err(|problem| ReportError::Profile {
+                target: name.clone(),
+                step: plan.steps[step].name.clone(),
+                problem,
+            })?;
+            let cell = cells.entry((step, target)).or_insert_with(|| Profiled {
+                target,
+                name: name.clone(),
+                step_index: step,
+                step: plan.steps[step].name.clone(),
+                clients: plan.steps[step].own().clients,
+                operations: Vec::new(),
+                trials: Vec::new(),
+            });
+            cell.operations.push(operations);
+            cell.trials.push(costs);
+        }
+        let cells = Self { cells, pairs };
+        cells.check(plan, &steps, asked)?;
+        Ok(cells)
+    }
+
+    /// A target that was named has to have profiles.
+    fn check(
+        &self,
+        plan: &Plan,
+        steps: &BTreeSet<usize>,
+        asked: Option<usize>,
+    ) -> Result<(), ReportError> {
+        let has = |target: usize| {
+            steps
+                .iter()
+                .any(|step| self.cells.contains_key(&(*step, target)))
+        };
+        match asked.filter(|target| !has(*target)) {
+            None => Ok(()),
+            Some(target) => Err(ReportError::NoProfile {
+                target: plan.targets[target].name.clone(),
+            }),
+        }
+    }
+
+    /// Base and target in each step, where both have a profile.
+    pub(super) fn pairs(&self) -> impl Iterator<Item = (&Profiled, &Profiled)> {
+        self.cells.iter().filter_map(|((step, target), cell)| {
+            let mut pairs = self.pairs.iter();
+            let base = pairs.find(|(_, other)| other == target);
+            let base = base.and_then(|(base, _)| self.cells.get(&(*step, *base)));
+            base.map(|base| (base, cell))
+        })
+    }
+
+    /// All, by step and target.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Profiled> {
+        self.cells.values()
+    }
+}
+
+/// The steps that a question names; all where it names none.
+fn steps(plan: &Plan, question: &ExplainQuestion<'_>) -> Result<BTreeSet<usize>, ReportError> {
+    let all = || plan.steps.iter().enumerate();
+    let Some(name) = question.step else {
+        let clients = |clients: u32| question.clients.is_none_or(|asked| asked == clients);
+        let fits = all().filter(|(_, step)| clients(step.own().clients));
+        return Ok(fits.map(|(index, _)| index).collect());
+    };
+    let named: Vec<usize> = all()
+        .filter(|(_, step)| step.name == name)
+        .map(|(index, _)| index)
+        .collect();
+    if named.is_empty() {
+        let mut known: Vec<&str> = Vec::new();
+        for (_, step) in all() {
+            if !known.contains(&step.name.as_str()) {
+                known.push(&step.name);
+            }
+        }
+        return Err(ReportError::NotInRun {
+            what: "step",
+            asked: name.to_owned(),
+            known: known.join(", "),
+        });
+    }
+    let clients = |index: &usize| plan.steps[*index].own().clients;
+    match question.clients {
+        None => Ok(named[..1].iter().copied().collect()),
+        Some(asked) => {
+            let found: BTreeSet<usize> = named
+                .iter()
+                .copied()
+                .filter(|index| clients(index) == asked)
+                .collect();
+            if !found.is_empty() {
+                return Ok(found);
+            }
+            let known: Vec<String> = named
+                .iter()
+                .map(|index| clients(index).to_string())
+                .collect();
+            Err(ReportError::NotInRun {
+                what: "number of clients",
+                asked: asked.to_string(),
+                known: known.join(", "),
+            })
+        }
+    }
+}
+
+/// The targets to be compared, each behind its base.
+fn pairs(plan: &Plan, question: &ExplainQuestion<'_>) -> Result<Vec<(usize, usize)>, ReportError> {
+    let base = question.base.map(|name| target(plan, name)).transpose()?;
+    let targets: Vec<usize> = match question.target {
+        Some(name) => vec![target(plan, name)?],
+        None => plan.contenders().collect(),
+    };
+    let base_of = |target: &usize| base.or_else(|| plan.other_base_of(*target));
+    let pairs = targets
+        .into_iter()
+        .filter_map(|target| Some((base_of(&target)?, target)));
+    Ok(pairs.filter(|(base, target)| base != target).collect())
+}
+
+/// Index of the target of this name.
+fn target(plan: &Plan, name: &str) -> Result<usize, ReportError> {
+    let mut targets = plan.targets.iter();
+    targets
+        .position(|target| target.name == name)
+        .ok_or_else(|| {
+            let known: Vec<&str> = plan
+                .targets
+                .iter()
+                .map(|target| target.name.as_str())
+                .collect();
+            ReportError::NotInRun {
+                what: "target",
+                asked: name.to_owned(),
+                known: known.join(", "),
+            }
+        })
+}
+
+/// The reason that there is nothing to explain.
+fn no_profiles(store: &Store, nothing_counted: bool) -> ReportError {
+    let absences = store.absences().unwrap_or_default();
+    let mut absences = absences.into_iter().map(|(_, gap)| gap);
+    let absent = absences.find(|gap| gap.source == Source::Valgrind);
+    ReportError::NoProfiles {
+        reason: match absent {
+            Some(gap) => gap.reason,
+            None if nothing_counted => "no counting trial is done".to_owned(),
+            None => "its counting trials did not run in valgrind, or an earlier Prony made them"
+                .to_owned(),
+        },
+    }
+}

@@ -1,0 +1,495 @@
+//! An explanation as a page.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use prony_profile::{Comparison, FunctionRow, MappedBy, NOT_MAPPED, Pair, PathRow, Presence};
+
+use super::answer::{Compared, Explanation};
+use super::cells::{Cells, Profiled};
+use super::question::ExplainBy;
+use super::times::{OperationTime, Times};
+use crate::document::{Block, Cell, Table};
+use crate::figures::significant;
+use crate::words::{listed, plural, share, whole};
+
+/// The share of all differences between functions that is shown.
+const TOLD: f64 = 0.9;
+/// The most functions that are shown where other kinds of rows are shown too.
+const FUNCTIONS_MOST: usize = 20;
+/// The same of paths.
+const PATHS_MOST: usize = 12;
+/// Components that the first sentence names, in each direction.
+const NAMED_MOST: usize = 3;
+/// Shares of functions without names from which on the first screen says so.
+const UNNAMED_FROM: f64 = 0.2;
+/// Functions of a path that are shown, from the innermost on.
+const PATH_PARTS: usize = 4;
+
+/// The whole page; `by` leaves one kind of rows, and all of it.
+pub(super) fn document(
+    explanation: &Explanation<'_>,
+    times: Option<&Times>,
+    by: Option<ExplainBy>,
+) -> Vec<Block> {
+    match explanation {
+        Explanation::Two(two) if two.is_alone() => alone(two.target, times),
+        Explanation::Two(two) => compared(two, times, by),
+        Explanation::All(cells) => side_by_side(cells, times),
+        Explanation::Grown(grown) => overview(grown),
+    }
+}
+
+fn compared(two: &Compared<'_>, times: Option<&Times>, by: Option<ExplainBy>) -> Vec<Block> {
+    let (base, target) = (&two.base.name, &two.target.name);
+    let step = step(two.target);
+    let mut blocks = vec![
+        Block::Title(format!(
+            "{step}: {target} beside {base}, instructions per operation"
+        )),
+        Block::Paragraph(answer(two)),
+    ];
+    let comparison = &two.comparison;
+    let wants = |kind| by.is_none_or(|only| only == kind);
+    if wants(ExplainBy::Component) {
+        blocks.push(Block::Heading("Components".into()));
+        blocks.push(Block::Table(components(two)));
+    }
+    if wants(ExplainBy::Function) {
+        let told = comparison.functions_that_make(TOLD);
+        let shown = if by.is_some() {
+            told
+        } else {
+            told.min(FUNCTIONS_MOST)
+        };
+        blocks.push(Block::Heading("Functions".into()));
+        blocks.push(Block::Table(functions(two, shown)));
+        blocks.push(Block::Paragraph(share_of_functions(
+            comparison, shown, told,
+        )));
+    }
+    if wants(ExplainBy::Path) {
+        let rows = telling(&comparison.paths, comparison.total.base);
+        let most = if by.is_some() { rows.len() } else { PATHS_MOST };
+        blocks.push(Block::Heading("Functions with all that they call".into()));
+        blocks.push(Block::Table(paths(two, &rows[..most.min(rows.len())])));
+    }
+    if by.is_none() {
+        blocks.extend(time_blocks(&[two.base, two.target], times));
+    }
+    blocks.push(Block::Heading("How to read this".into()));
+    blocks.push(Block::List(legend(two)));
+    blocks
+}
+
+/// Where the time of an operation goes.
+fn time_blocks(cells: &[&Profiled], times: Option<&Times>) -> Vec<Block> {
+    let Some(times) = times else {
+        return Vec::new();
+    };
+    let of: Vec<&OperationTime> = cells.iter().map(|cell| times.of(cell.target)).collect();
+    if of.iter().all(|time| time.whole.is_none()) {
+        return Vec::new();
+    }
+    let row = |name: &str, values: Vec<Option<f64>>| {
+        let mut row = vec![Cell::from(name)];
+        row.extend(values.into_iter().zip(&of).map(|(value, time)| {
+            let cell = value.map(|value| Cell::figure(significant(value), value));
+            Cell::from(cell).marked(time.is_doubtful && value.is_some())
+        }));
+        row
+    };
+    let mut rows = Vec::new();
+    for (index, (name, _)) in of[0].parts.iter().enumerate() {
+        rows.push(row(
+            name,
+            of.iter().map(|time| time.parts[index].1).collect(),
+        ));
+    }
+    rows.push(row("waiting", of.iter().map(|time| time.rest()).collect()));
+    rows.push(row(
+        "round trip",
+        of.iter().map(|time| time.whole).collect(),
+    ));
+    let mut header = vec![Cell::from("time, µs")];
+    header.extend(cells.iter().map(|cell| Cell::from(cell.name.as_str())));
+    vec![
+        Block::Heading("Time of an operation, in timed trials".into()),
+        Block::Table(Table::of_figures(header, rows)),
+        Block::Paragraph(
+            "Waiting is the rest of the round trip: for locks, the log, storage, the network, and to be woken."
+                .into(),
+        ),
+    ]
+}
+
+/// The first sentences: totals, and the components that changed most.
+fn answer(two: &Compared<'_>) -> String {
+    let total = two.comparison.total;
+    let grown = total.difference() / total.base.max(f64::MIN_POSITIVE);
+    let mut text = format!(
+        "Sessions of {} execute {} instructions per operation in user space, {} {} than those of {} \
+         ({}{:.1} %).",
+        two.target.name,
+        whole(total.target),
+        whole(total.difference().abs()),
+        if total.difference() < 0.0 {
+            "fewer"
+        } else {
+            "more"
+        },
+        two.base.name,
+        if grown < 0.0 { "-" } else { "+" },
+        grown.abs() * 100.0,
+    );
+    if !total.differs(total.base) {
+        text.push_str(" That is no more than starts of one server differ by.");
+    }
+    for (more, begin) in [(true, "More"), (false, "Fewer")] {
+        let changed = changed_components(&two.comparison, more, NAMED_MOST);
+        if !changed.is_empty() {
+            // Writing to a String cannot fail.
+            let _ = write!(text, " {begin} in {}.", listed(&changed));
+        }
+    }
+    text
+}
+
+/// The components that changed most in one direction, with their differences.
+fn changed_components(comparison: &Comparison, more: bool, most: usize) -> Vec<String> {
+    let rows = comparison.components.iter();
+    let rows = rows.filter(|row| row.cost.differs(comparison.total.base));
+    let rows = rows.filter(|row| (row.cost.difference() > 0.0) == more);
+    rows.take(most)
+        .map(|row| format!("{} ({})", row.component, signed(row.cost.difference())))
+        .collect()
+}
+
+fn components(two: &Compared<'_>) -> Table {
+    let comparison = &two.comparison;
+    let mut rows: Vec<Vec<Cell>> = Vec::new();
+    let (last, mapped): (Vec<_>, Vec<_>) = comparison
+        .components
+        .iter()
+        .partition(|row| row.component == NOT_MAPPED);
+    for row in mapped.into_iter().chain(last) {
+        rows.push(figures(row.component.clone(), row.cost));
+    }
+    rows.push(figures("all of sessions".to_owned(), comparison.total));
+    rows.push(figures("other threads".to_owned(), comparison.background));
+    Table::of_figures(head("component", two), rows)
+}
+
+fn functions(two: &Compared<'_>, shown: usize) -> Table {
+    let rows = two.comparison.functions[..shown].iter().map(|row| {
+        let mut cells = figures(row.name.to_string(), row.cost);
+        cells.push(presence(row).into());
+        cells.push(component(row).into());
+        cells
+    });
+    let mut header = head("function", two);
+    header.extend([Cell::from("is"), "component".into()]);
+    Table::of_figures(header, rows)
+}
+
+fn presence(row: &FunctionRow) -> String {
+    match &row.presence {
+        Presence::Both => String::new(),
+        Presence::New => "new".to_owned(),
+        Presence::Gone => "gone".to_owned(),
+        Presence::Renamed(old) => format!("was {old}"),
+    }
+}
+
+/// A component that is not known by the function's own name has a mark.
+fn component(row: &FunctionRow) -> String {
+    match row.mapped {
+        MappedBy::Caller => format!("~{}", row.component),
+        _ => row.component.clone(),
+    }
+}
+
+fn share_of_functions(comparison: &Comparison, shown: usize, told: usize) -> String {
+    let size = |row: &FunctionRow| row.cost.difference().abs();
+    let all: f64 = comparison.functions.iter().map(size).sum();
+    let of_shown: f64 = comparison.functions[..shown].iter().map(size).sum();
+    let mut text = if all > 0.0 {
+        format!(
+            "{} {} {} of all differences between functions, counted without their signs.",
+            plural(shown as u64, "function"),
+            if shown == 1 { "makes" } else { "make" },
+            share(of_shown / all)
+        )
+    } else {
+        "No function differs.".to_owned()
+    };
+    if told > shown {
+        let functions = plural(told as u64, "function");
+        let made = share(TOLD);
+        let _ = write!(
+            text,
+            " {functions} would make {made}: `--by function` shows them."
+        );
+    }
+    text
+}
+
+/// Paths without those that only repeat one that is shown: a caller whose difference is that of a function
+/// that it calls.
+fn telling(paths: &[PathRow], total_of_base: f64) -> Vec<&PathRow> {
+    let mut shown: Vec<&PathRow> = Vec::new();
+    let differing: Vec<&PathRow> = paths
+        .iter()
+        .filter(|row| row.cost.differs(total_of_base))
+        .collect();
+    for row in &differing {
+        let difference = row.cost.difference();
+        let passes_on = differing.iter().any(|other| {
+            other.path.len() > row.path.len()
+                && other.path.starts_with(&row.path)
+                && (other.cost.difference() - difference).abs() <= 0.1 * difference.abs()
+        });
+        if !passes_on {
+            shown.push(row);
+        }
+    }
+    shown
+}
+
+fn paths(two: &Compared<'_>, rows: &[&PathRow]) -> Table {
+    let rows = rows.iter().map(|row| {
+        let parts = row.path.len();
+        let from = parts.saturating_sub(PATH_PARTS);
+        let mut name = row.path[from..].join(" > ");
+        if from > 0 {
+            name.insert_str(0, ".. > ");
+        }
+        figures(name, row.cost)
+    });
+    Table::of_figures(head("path", two), rows)
+}
+
+/// A step of one target alone.
+fn alone(cell: &Profiled, times: Option<&Times>) -> Vec<Block> {
+    let name = &cell.name;
+    let title = format!("{}: {name}, instructions per operation", step(cell));
+    of_targets(title, &[cell], times)
+}
+
+fn of_targets(title: String, cells: &[&Profiled], times: Option<&Times>) -> Vec<Block> {
+    let mut blocks = vec![Block::Title(title), Block::Table(columns(cells))];
+    blocks.extend(time_blocks(cells, times));
+    blocks.push(Block::Heading("How to read this".into()));
+    blocks.push(Block::List(common_legend()));
+    blocks
+}
+
+/// A step of all targets.
+fn side_by_side(cells: &[&Profiled], times: Option<&Times>) -> Vec<Block> {
+    let Some(first) = cells.first() else {
+        return vec![Block::Paragraph(
+            "No target has an execution profile of this step.".into(),
+        )];
+    };
+    let title = format!("{}: instructions per operation by component", step(first));
+    of_targets(title, cells, times)
+}
+
+/// All steps one after the other, each with all targets.
+pub(super) fn of_all_steps(cells: &Cells) -> Vec<Block> {
+    let all: Vec<&Profiled> = cells.all().collect();
+    let of_step = all.chunk_by(|one, next| (&one.step, one.clients) == (&next.step, next.clients));
+    let mut blocks = Vec::new();
+    for cells in of_step {
+        blocks.push(Block::Heading(step(cells[0])));
+        blocks.push(Block::Table(columns(cells)));
+    }
+    blocks.push(Block::List(common_legend()));
+    blocks
+}
+
+/// Components by target.
+fn columns(cells: &[&Profiled]) -> Table {
+    let mut sizes: BTreeMap<&str, f64> = BTreeMap::new();
+    for cell in cells {
+        for costs in &cell.trials {
+            for (component, own) in &costs.components {
+                *sizes.entry(component).or_default() += own / cell.trials.len() as f64;
+            }
+        }
+    }
+    let mut names: Vec<(&str, f64)> = sizes.into_iter().collect();
+    names.sort_by(|a, b| {
+        let is_last = |name: &str| name == NOT_MAPPED;
+        is_last(a.0).cmp(&is_last(b.0)).then(b.1.total_cmp(&a.1))
+    });
+    let row = |name: &str, of: &dyn Fn(&prony_profile::Costs) -> f64| {
+        let mut row = vec![Cell::from(name)];
+        row.extend(cells.iter().map(|cell| figure(mean(cell, of))));
+        row
+    };
+    let mut rows: Vec<Vec<Cell>> = names
+        .iter()
+        .map(|(name, _)| {
+            row(name, &|costs| {
+                costs.components.get(*name).copied().unwrap_or(0.0)
+            })
+        })
+        .collect();
+    rows.push(row("all of sessions", &|costs| costs.total));
+    rows.push(row("other threads", &|costs| costs.background));
+    rows.push(row("of functions without symbols", &|costs| costs.unnamed));
+    let mut header = vec![Cell::from("component")];
+    header.extend(cells.iter().map(|cell| Cell::from(cell.name.as_str())));
+    Table::of_figures(header, rows)
+}
+
+fn mean(cell: &Profiled, of: &dyn Fn(&prony_profile::Costs) -> f64) -> f64 {
+    cell.trials.iter().map(of).sum::<f64>() / cell.trials.len().max(1) as f64
+}
+
+/// The steps whose cost grew most.
+fn overview(grown: &[Compared<'_>]) -> Vec<Block> {
+    if grown.is_empty() {
+        return vec![Block::Paragraph(
+            "No target has an execution profile of a step that its base has too.".into(),
+        )];
+    }
+    let rows = grown.iter().map(|two| {
+        let total = two.comparison.total;
+        let mut changed = changed_components(&two.comparison, true, NAMED_MOST);
+        changed.extend(changed_components(&two.comparison, false, 1));
+        vec![
+            step(two.target).into(),
+            two.target.name.as_str().into(),
+            two.base.name.as_str().into(),
+            Cell::figure(format!("{:.2}", two.growth()), two.growth()),
+            Cell::figure(signed(total.difference()), total.difference()),
+            changed.join(", ").into(),
+        ]
+    });
+    let header = ["step", "target", "base", "ratio", "difference", "mostly"];
+    vec![
+        Block::Title("Instructions per operation: what grew most".into()),
+        Block::Table(Table::of_words(header, rows)),
+        Block::Paragraph(
+            "`prony explain RUN --step NAME --target NAME` shows components, functions and paths of one; \
+             with `--step` alone all targets side by side."
+                .into(),
+        ),
+    ]
+}
+
+fn step(cell: &Profiled) -> String {
+    format!(
+        "{}, {}",
+        cell.step,
+        plural(u64::from(cell.clients), "client")
+    )
+}
+
+fn head(first: &str, two: &Compared<'_>) -> Vec<Cell> {
+    let heads = [first, &two.base.name, &two.target.name, "difference", "±"];
+    let shown = if two.comparison.total.within.is_some() {
+        5
+    } else {
+        4
+    };
+    heads[..shown]
+        .iter()
+        .map(|head| Cell::from(*head))
+        .collect()
+}
+
+/// A row of base, target, difference, and the distance of trials.
+fn figures(name: String, cost: Pair) -> Vec<Cell> {
+    let difference = cost.difference();
+    let mut row = vec![
+        name.into(),
+        figure(cost.base),
+        figure(cost.target),
+        Cell::figure(signed(difference), difference),
+    ];
+    row.extend(cost.within.map(figure));
+    row
+}
+
+fn figure(value: f64) -> Cell {
+    Cell::figure(whole(value), value)
+}
+
+fn signed(value: f64) -> String {
+    let sign = if value.round() < 0.0 { "-" } else { "+" };
+    format!("{sign}{}", whole(value.abs()))
+}
+
+fn legend(two: &Compared<'_>) -> Vec<String> {
+    let mut lines = common_legend();
+    lines.push(match two.comparison.total.within {
+        Some(_) => "±: the most by which a trial can be away from the difference of the means.".to_owned(),
+        None => "A side has one trial, so that the difference of two starts is unknown here; between starts of \
+                 one server, functions of sessions differ by some instructions."
+            .to_owned(),
+    });
+    lines.push(
+        "A function that is renamed is paired with its former name if both belong to one component, are \
+         called from one place, and cost about the same; ~ stands before the component of functions without \
+         symbols, which are counted with the function that calls them."
+            .to_owned(),
+    );
+    let total = two.comparison.total;
+    let unnamed = two.comparison.unnamed;
+    let shares = [
+        unnamed.base / total.base.max(1.0),
+        unnamed.target / total.target.max(1.0),
+    ];
+    let named = [&two.base.name, &two.target.name];
+    for (name, unnamed) in named.iter().zip(shares) {
+        if unnamed >= UNNAMED_FROM {
+            lines.push(format!(
+                "! {} of the instructions of {name} are in functions without symbols: its components are \
+                 estimates, by caller and library.",
+                share(unnamed)
+            ));
+        }
+    }
+    lines.extend([two.base, two.target].map(mapping));
+    let trials = |cell: &Profiled| {
+        let operations = cell.operations.iter().min().copied().unwrap_or(0);
+        format!(
+            "{}: {} of at least {}",
+            cell.name,
+            plural(cell.trials.len() as u64, "trial"),
+            plural(operations, "operation")
+        )
+    };
+    lines.push(format!("{}; {}.", trials(two.base), trials(two.target)));
+    lines
+}
+
+/// The ways in which the components of a target are known.
+fn mapping(cell: &Profiled) -> String {
+    let total = mean(cell, &|costs| costs.total).max(f64::MIN_POSITIVE);
+    let ways = [
+        (MappedBy::Name, "by name"),
+        (MappedBy::Object, "by library"),
+        (MappedBy::Caller, "by caller"),
+        (MappedBy::Nothing, "not mapped"),
+    ];
+    let ways = ways.map(|(by, words)| {
+        let of_way = mean(cell, &|costs| costs.mapped.get(&by).copied().unwrap_or(0.0));
+        format!("{} {words}", share(of_way / total))
+    });
+    format!("Components of {}: {}.", cell.name, listed(&ways))
+}
+
+fn common_legend() -> Vec<String> {
+    vec![
+        "Instructions are those that threads of sessions execute in user space, counted by valgrind. They \
+         are no times: waiting, the kernel and misses of caches are not in them."
+            .to_owned(),
+        "Other threads work by the clock, so that under valgrind, which is some fifty times slower, they \
+         weigh fifty times too much."
+            .to_owned(),
+    ]
+}

@@ -1,0 +1,27 @@
+//! What is explained.
+
+/// What is explained, as the user wrote it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ExplainQuestion<'a> {
+    /// Name of a step; `None` for those whose cost grew most.
+    pub step: Option<&'a str>,
+    /// Clients of the step, where it has several numbers of them.
+    pub clients: Option<u32>,
+    /// Name of a target; `None` for all targets side by side.
+    pub target: Option<&'a str>,
+    /// Name of the target that it is compared with; `None` for the base that the run gives it.
+    pub base: Option<&'a str>,
+    /// The only kind of row that is shown, and all rows of it.
+    pub by: Option<ExplainBy>,
+}
+
+/// Kinds of rows of an explanation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExplainBy {
+    /// Parts of a server.
+    Component,
+    /// Functions.
+    Function,
+    /// Functions with all that they call.
+    Path,
+}

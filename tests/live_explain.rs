@@ -1,0 +1,218 @@
+//! Explaining real servers: a known cost is found in its function, sums agree, two starts of one server differ
+//! by nothing, and a counting trial that hangs is left at once.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "this is test code, outside of functions marked as tests"
+)]
+
+mod support;
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+use serde_json::Value;
+use support::{
+    Watched, children_of, finish, live_with, only_run, prony, send, wait_for, workspace, write,
+};
+
+/// Builds with functions of the C library in another place, and with hidden functions.
+const BUILDS: [&str; 3] = ["mysql-5.0.21", "mysql-5.7.22", "mariadb-10.11"];
+/// Instructions that the library adds to a query, in its function.
+const COST: f64 = 2_000.0;
+/// Operations of a counting trial.
+const OPERATIONS: u32 = 500;
+
+/// The build that the others are compared with, twice as it is.
+const BASE: &str = "mysql-5.7.22";
+const TWIN: &str = "once-more";
+
+/// Each build with the library, and one without.
+fn experiment() -> String {
+    let mut targets = format!(
+        "[[target]]\nbuild = \"{BASE}\"\nname = \"{BASE}\"\n\n\
+         [[target]]\nbuild = \"{BASE}\"\nname = \"{TWIN}\"\n\n"
+    );
+    for build in BUILDS {
+        let library = library(build);
+        let _ = write!(
+            targets,
+            "[[target]]\nbuild = \"{build}\"\nname = \"{build}-dearer\"\npreload = [\"{library}.so\"]\n\n"
+        );
+    }
+    format!(
+        "name = \"dearer\"\nbase = \"{BASE}\"\nblocks = 1\nclients = [1]\n\n\
+         [counting]\nwith = \"valgrind\"\noperations = {OPERATIONS}\n\n\
+         [dataset]\ntables = 1\nrows = 500\n\n\
+         [defaults]\nconfig = {{ buffer_pool = \"32M\" }}\n\n\
+         [sequence]\nwarmup = \"50ms\"\ntime = \"200ms\"\n\n{targets}\
+         [[step]]\nworkload = \"point-query\"\n"
+    )
+}
+
+/// The library for a build: 5.0.21 runs in 32 bits.
+fn library(build: &str) -> &'static str {
+    match build {
+        "mysql-5.0.21" => "known_cost_32",
+        _ => "known_cost",
+    }
+}
+
+fn build_libraries(folder: &Path) {
+    for (name, bits) in [("known_cost", "-m64"), ("known_cost_32", "-m32")] {
+        // Nothing to link with for 32 bits need be installed: the server brings its C library.
+        let status = Command::new("cc")
+            .args([
+                "-O2",
+                "-shared",
+                "-fPIC",
+                "-nostdlib",
+                "-fno-stack-protector",
+                "-fno-builtin",
+                bits,
+                "-o",
+            ])
+            .arg(folder.join(format!("{name}.so")))
+            .arg(workspace().join("tests/explain/known_cost.c"))
+            .status();
+        assert!(status.unwrap().success(), "{name}");
+    }
+}
+
+fn explain(folder: &Path, arguments: &[&str]) -> Value {
+    let run = only_run(folder);
+    let mut all = vec!["explain", run.to_str().unwrap(), "--format", "json"];
+    all.extend(arguments);
+    let finished = finish(prony(folder, &all)).exits(0);
+    serde_json::from_str(&finished.stdout).unwrap()
+}
+
+fn sum(rows: &Value, key: &str) -> f64 {
+    let rows = rows.as_array().unwrap();
+    rows.iter().map(|row| row[key].as_f64().unwrap()).sum()
+}
+
+#[test]
+fn a_known_cost_is_found_in_its_function() {
+    if !live_with(&["valgrind", "cc"]) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    build_libraries(folder);
+    write(folder, "dearer.toml", &experiment());
+    finish(prony(folder, &["run", "dearer.toml"])).exits(0);
+    for build in BUILDS {
+        let dearer = format!("{build}-dearer");
+        let arguments = ["--step", "point-query", "--target", &dearer, "--base", BASE];
+        let compared = &explain(folder, &arguments)["comparisons"][0];
+        let functions = compared["functions"].as_array().unwrap();
+        let known = functions
+            .iter()
+            .find(|row| row["function"] == "prony_known_cost");
+        assert_eq!(known.unwrap()["base_cost"], 0.0);
+        let cost = known.unwrap()["target_cost"].as_f64().unwrap();
+        assert!(
+            (cost - COST).abs() <= COST * 0.01,
+            "{build}: {cost} for {COST}"
+        );
+        for side in ["base_cost", "target_cost"] {
+            let total = compared["total"][side].as_f64().unwrap();
+            for rows in ["components", "functions"] {
+                let sum = sum(&compared[rows], side);
+                assert!(
+                    (sum - total).abs() <= 0.5,
+                    "{build}, {rows}: {sum} of {total}"
+                );
+            }
+        }
+        if build == BASE {
+            // The calls around the function cost a handful more.
+            let grown = compared["total"]["difference"].as_f64().unwrap();
+            assert!((COST..=COST + 60.0).contains(&grown), "{grown} for {COST}");
+        }
+        let run = only_run(folder);
+        let explain = ["explain", run.to_str().unwrap()];
+        let command = prony(folder, &[&explain[..], &arguments].concat());
+        let text = finish(command).exits(0).stdout;
+        assert!(text.contains("prony_known_cost"), "{text}");
+    }
+    twin_differs_by_nothing(folder);
+    files_are_written(folder);
+}
+
+/// Another start of the base.
+#[track_caller]
+fn twin_differs_by_nothing(folder: &Path) {
+    let arguments = ["--step", "point-query", "--target", TWIN, "--base", BASE];
+    let compared = &explain(folder, &arguments)["comparisons"][0];
+    let total = compared["total"]["base_cost"].as_f64().unwrap();
+    for row in compared["components"].as_array().unwrap() {
+        let difference = row["difference"].as_f64().unwrap().abs();
+        assert!(difference <= total * 0.002, "{row}");
+    }
+    let functions = compared["functions"].as_array().unwrap();
+    let differ = functions
+        .iter()
+        .filter(|row| row["difference"].as_f64().unwrap().abs() > 1.0);
+    let differ = differ.count();
+    println!(
+        "{differ} of {} functions differ by more than an instruction",
+        functions.len()
+    );
+    assert!(
+        differ * 100 <= functions.len(),
+        "{differ} of {}",
+        functions.len()
+    );
+}
+
+#[track_caller]
+fn files_are_written(folder: &Path) {
+    let dearer = format!("{BASE}-dearer");
+    let files = ["--folded", "stacks.txt", "--flame", "flame.svg"];
+    let cell = ["--step", "point-query", "--target", &dearer, "--base", BASE];
+    explain(folder, &[&cell[..], &files[..]].concat());
+    let stacks = std::fs::read_to_string(folder.join("stacks.txt")).unwrap();
+    assert!(
+        stacks.lines().all(|line| line.split(' ').count() >= 3),
+        "{stacks}"
+    );
+    let graph = std::fs::read_to_string(folder.join("flame.svg")).unwrap();
+    assert!(graph.contains("dispatch_command"), "{graph}");
+}
+
+/// A server in valgrind may never answer.
+#[test]
+fn a_counting_trial_that_hangs_is_left_at_once() {
+    if !live_with(&["valgrind"]) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let only_one = experiment();
+    let (start, rest) = only_one.split_once("[[target]]").unwrap();
+    let (_, steps) = rest.split_once("[[step]]").unwrap();
+    let text = format!("{start}[[target]]\nbuild = \"{BASE}\"\n\n[[step]]{steps}");
+    write(folder, "hangs.toml", &text);
+    let run = Watched::start(prony(folder, &["run", "hangs.toml"]));
+    let server = wait_for("a server in valgrind", Duration::from_mins(3), || {
+        let mut children = children_of(run.id()).into_iter();
+        children.find(|(_, command)| command.contains("callgrind") && command.contains("mysqld"))
+    });
+    // It answers, so that Prony waits for its answers; then it does not.
+    std::thread::sleep(Duration::from_secs(8));
+    send(server.0, Signal::STOP);
+    std::thread::sleep(Duration::from_secs(1));
+    let begin = Instant::now();
+    run.signal(Signal::INT);
+    run.end().exits(130);
+    assert!(
+        begin.elapsed() < Duration::from_secs(10),
+        "{:?}",
+        begin.elapsed()
+    );
+}
