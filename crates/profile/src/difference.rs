@@ -39,7 +39,7 @@ pub struct Comparison {
     pub not_mapped: Pair,
     /// By component, the largest difference first; they add up to the total.
     pub components: Vec<ComponentRow>,
-    /// By function, the largest difference first; they add up to the total.
+    /// By function, those that differ first, the largest difference before others; they add up to the total.
     pub functions: Vec<FunctionRow>,
     /// What functions that both have cost together with what they call, the largest difference first.
     pub paths: Vec<PathRow>,
@@ -167,10 +167,17 @@ impl Comparison {
             })
         });
         let mut functions = with_renamed(rows.collect());
-        functions.sort_by(|a, b| by_difference(&a.cost, &b.cost));
+        let total = pair(&|costs| costs.total);
+        // What is no difference, however large, stands behind all that is one.
+        functions.sort_by(|a, b| {
+            let is_none = |row: &FunctionRow| !row.cost.differs(total.base);
+            is_none(a)
+                .cmp(&is_none(b))
+                .then_with(|| by_difference(&a.cost, &b.cost))
+        });
 
         Self {
-            total: pair(&|costs| costs.total),
+            total,
             background: pair(&|costs| costs.background),
             unnamed: pair(&|costs| costs.unnamed),
             not_mapped: pair(&|costs| costs.mapped.get(&MappedBy::Nothing).copied().unwrap_or(0.0)),
@@ -223,7 +230,8 @@ fn with_renamed(rows: Vec<FunctionRow>) -> Vec<FunctionRow> {
             (base - target).abs() / base.max(target).max(f64::MIN_POSITIVE)
         };
         let is_like = |old: &FunctionRow| {
-            old.component == new.component
+            old.cost.base >= LEAST
+                && old.component == new.component
                 && old.caller == new.caller
                 && apart(old) <= RENAMED_WITHIN
         };

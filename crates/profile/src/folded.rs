@@ -88,10 +88,10 @@ mod tests {
     #[test]
     fn each_stack_is_a_line_with_its_mean() {
         let trials = [
-            costs(&[(&["main", "f", "[x]"], 1.0), (&["main", "[x]"], 0.25)]),
+            costs(&[(&["main", "f", "[x]"], 1.0), (&["main", "[x]"], 0.2534)]),
             costs(&[(&["main", "f", "[x]"], 2.5)]),
         ];
-        assert_eq!(folded(&trials), "main;[x] 125\nmain;f;[x] 1750\n");
+        assert_eq!(folded(&trials), "main;[x] 127\nmain;f;[x] 1750\n");
         assert_eq!(folded(&[]), "");
     }
 

@@ -130,7 +130,11 @@ fn time(cell: &Profiled, times: Option<&Times>) -> Value {
             )
         })
         .collect();
-    of.insert("waiting".to_owned(), time.rest().map(thousandths).into());
+    of.insert("waiting".to_owned(), time.waiting().map(thousandths).into());
+    of.insert(
+        "server_ready_to_run".to_owned(),
+        time.ready.map(thousandths).into(),
+    );
     of.insert("round_trip".to_owned(), time.whole.map(thousandths).into());
     Value::Object(of)
 }

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use prony_profile::{Comparison, FunctionRow, MappedBy, NOT_MAPPED, Pair, PathRow, Presence};
+use prony_profile::{
+    Comparison, Costs, FunctionRow, MappedBy, NOT_MAPPED, Pair, PathRow, Presence,
+};
 
 use super::answer::{Compared, Explanation};
 use super::cells::{Cells, Profiled};
@@ -24,7 +26,9 @@ const NAMED_MOST: usize = 3;
 /// Shares of functions without names from which on the first screen says so.
 const UNNAMED_FROM: f64 = 0.2;
 /// Functions of a path that are shown, from the innermost on.
-const PATH_PARTS: usize = 4;
+const PATH_PARTS: usize = 2;
+/// The most components that are shown unless all are asked for.
+const COMPONENTS_MOST: usize = 20;
 
 /// The whole page; `by` leaves one kind of rows, and all of it.
 pub(super) fn document(
@@ -33,9 +37,9 @@ pub(super) fn document(
     by: Option<ExplainBy>,
 ) -> Vec<Block> {
     match explanation {
-        Explanation::Two(two) if two.is_alone() => alone(two.target, times),
+        Explanation::Two(two) if two.is_alone() => alone(two.target, times, by),
         Explanation::Two(two) => compared(two, times, by),
-        Explanation::All(cells) => side_by_side(cells, times),
+        Explanation::All(cells) => side_by_side(cells, times, by),
         Explanation::Grown(grown) => overview(grown),
     }
 }
@@ -53,7 +57,7 @@ fn compared(two: &Compared<'_>, times: Option<&Times>, by: Option<ExplainBy>) ->
     let wants = |kind| by.is_none_or(|only| only == kind);
     if wants(ExplainBy::Component) {
         blocks.push(Block::Heading("Components".into()));
-        blocks.push(Block::Table(components(two)));
+        blocks.push(Block::Table(components(two, components_most(by))));
     }
     if wants(ExplainBy::Function) {
         let told = comparison.functions_that_make(TOLD);
@@ -106,18 +110,25 @@ fn time_blocks(cells: &[&Profiled], times: Option<&Times>) -> Vec<Block> {
             of.iter().map(|time| time.parts[index].1).collect(),
         ));
     }
-    rows.push(row("waiting", of.iter().map(|time| time.rest()).collect()));
-    rows.push(row(
-        "round trip",
-        of.iter().map(|time| time.whole).collect(),
-    ));
+    for (name, value) in [
+        (
+            "waiting",
+            OperationTime::waiting as fn(&OperationTime) -> Option<f64>,
+        ),
+        ("round trip", |time| time.whole),
+        ("server, ready to run", |time| time.ready),
+    ] {
+        rows.push(row(name, of.iter().map(|time| value(time)).collect()));
+    }
     let mut header = vec![Cell::from("time, µs")];
     header.extend(cells.iter().map(|cell| Cell::from(cell.name.as_str())));
     vec![
         Block::Heading("Time of an operation, in timed trials".into()),
         Block::Table(Table::of_figures(header, rows)),
         Block::Paragraph(
-            "Waiting is the rest of the round trip: for locks, the log, storage, the network, and to be woken."
+            "Waiting is the rest of the round trip: for a processor, locks, the log, storage, the network, and to \
+             be woken. Where client and server share a processor, the server is ready to run while the client \
+             has it."
                 .into(),
         ),
     ]
@@ -165,19 +176,45 @@ fn changed_components(comparison: &Comparison, more: bool, most: usize) -> Vec<S
         .collect()
 }
 
-fn components(two: &Compared<'_>) -> Table {
+fn components_most(by: Option<ExplainBy>) -> usize {
+    by.map_or(COMPONENTS_MOST, |_| usize::MAX)
+}
+
+/// Components with their differences. Those behind the first `most` have one row together.
+fn components(two: &Compared<'_>, most: usize) -> Table {
     let comparison = &two.comparison;
-    let mut rows: Vec<Vec<Cell>> = Vec::new();
     let (last, mapped): (Vec<_>, Vec<_>) = comparison
         .components
         .iter()
         .partition(|row| row.component == NOT_MAPPED);
-    for row in mapped.into_iter().chain(last) {
+    let mut rows: Vec<Vec<Cell>> = Vec::new();
+    for row in mapped.iter().take(most) {
+        rows.push(figures(row.component.clone(), row.cost));
+    }
+    let rest = mapped.get(most..).unwrap_or_default();
+    if !rest.is_empty() {
+        let sum = |side: fn(&Pair) -> f64| rest.iter().map(|row| side(&row.cost)).sum();
+        let cost = Pair {
+            base: sum(|cost| cost.base),
+            target: sum(|cost| cost.target),
+            within: comparison
+                .total
+                .within
+                .map(|_| sum(|cost| cost.within.unwrap_or(0.0))),
+        };
+        rows.push(figures(others(rest.len()), cost));
+    }
+    for row in last {
         rows.push(figures(row.component.clone(), row.cost));
     }
     rows.push(figures("all of sessions".to_owned(), comparison.total));
     rows.push(figures("other threads".to_owned(), comparison.background));
     Table::of_figures(head("component", two), rows)
+}
+
+/// The name of a row for several components.
+fn others(count: usize) -> String {
+    format!("{} more", plural(count as u64, "component"))
 }
 
 fn functions(two: &Compared<'_>, shown: usize) -> Table {
@@ -270,14 +307,20 @@ fn paths(two: &Compared<'_>, rows: &[&PathRow]) -> Table {
 }
 
 /// A step of one target alone.
-fn alone(cell: &Profiled, times: Option<&Times>) -> Vec<Block> {
+fn alone(cell: &Profiled, times: Option<&Times>, by: Option<ExplainBy>) -> Vec<Block> {
     let name = &cell.name;
     let title = format!("{}: {name}, instructions per operation", step(cell));
-    of_targets(title, &[cell], times)
+    of_targets(title, &[cell], times, by)
 }
 
-fn of_targets(title: String, cells: &[&Profiled], times: Option<&Times>) -> Vec<Block> {
-    let mut blocks = vec![Block::Title(title), Block::Table(columns(cells))];
+fn of_targets(
+    title: String,
+    cells: &[&Profiled],
+    times: Option<&Times>,
+    by: Option<ExplainBy>,
+) -> Vec<Block> {
+    let table = columns(cells, components_most(by));
+    let mut blocks = vec![Block::Title(title), Block::Table(table)];
     blocks.extend(time_blocks(cells, times));
     blocks.push(Block::Heading("How to read this".into()));
     blocks.push(Block::List(common_legend()));
@@ -285,14 +328,14 @@ fn of_targets(title: String, cells: &[&Profiled], times: Option<&Times>) -> Vec<
 }
 
 /// A step of all targets.
-fn side_by_side(cells: &[&Profiled], times: Option<&Times>) -> Vec<Block> {
+fn side_by_side(cells: &[&Profiled], times: Option<&Times>, by: Option<ExplainBy>) -> Vec<Block> {
     let Some(first) = cells.first() else {
         return vec![Block::Paragraph(
             "No target has an execution profile of this step.".into(),
         )];
     };
     let title = format!("{}: instructions per operation by component", step(first));
-    of_targets(title, cells, times)
+    of_targets(title, cells, times, by)
 }
 
 /// All steps one after the other, each with all targets.
@@ -302,14 +345,14 @@ pub(super) fn of_all_steps(cells: &Cells) -> Vec<Block> {
     let mut blocks = Vec::new();
     for cells in of_step {
         blocks.push(Block::Heading(step(cells[0])));
-        blocks.push(Block::Table(columns(cells)));
+        blocks.push(Block::Table(columns(cells, usize::MAX)));
     }
     blocks.push(Block::List(common_legend()));
     blocks
 }
 
 /// Components by target.
-fn columns(cells: &[&Profiled]) -> Table {
+fn columns(cells: &[&Profiled], most: usize) -> Table {
     let mut sizes: BTreeMap<&str, f64> = BTreeMap::new();
     for cell in cells {
         for costs in &cell.trials {
@@ -318,24 +361,26 @@ fn columns(cells: &[&Profiled]) -> Table {
             }
         }
     }
+    let not_mapped = sizes.remove(NOT_MAPPED);
     let mut names: Vec<(&str, f64)> = sizes.into_iter().collect();
-    names.sort_by(|a, b| {
-        let is_last = |name: &str| name == NOT_MAPPED;
-        is_last(a.0).cmp(&is_last(b.0)).then(b.1.total_cmp(&a.1))
-    });
-    let row = |name: &str, of: &dyn Fn(&prony_profile::Costs) -> f64| {
+    names.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let rest = names.split_off(names.len().min(most));
+    names.extend(not_mapped.map(|size| (NOT_MAPPED, size)));
+    let row = |name: &str, of: &dyn Fn(&Costs) -> f64| {
         let mut row = vec![Cell::from(name)];
         row.extend(cells.iter().map(|cell| figure(mean(cell, of))));
         row
     };
+    let own = |costs: &Costs, name: &str| costs.components.get(name).copied().unwrap_or(0.0);
     let mut rows: Vec<Vec<Cell>> = names
         .iter()
-        .map(|(name, _)| {
-            row(name, &|costs| {
-                costs.components.get(*name).copied().unwrap_or(0.0)
-            })
-        })
+        .map(|(name, _)| row(name, &|costs| own(costs, name)))
         .collect();
+    if !rest.is_empty() {
+        let all = |costs: &Costs| rest.iter().map(|(name, _)| own(costs, name)).sum();
+        let at = rows.len() - usize::from(not_mapped.is_some());
+        rows.insert(at, row(&others(rest.len()), &all));
+    }
     rows.push(row("all of sessions", &|costs| costs.total));
     rows.push(row("other threads", &|costs| costs.background));
     rows.push(row("of functions without symbols", &|costs| costs.unnamed));
@@ -344,7 +389,7 @@ fn columns(cells: &[&Profiled]) -> Table {
     Table::of_figures(header, rows)
 }
 
-fn mean(cell: &Profiled, of: &dyn Fn(&prony_profile::Costs) -> f64) -> f64 {
+fn mean(cell: &Profiled, of: &dyn Fn(&Costs) -> f64) -> f64 {
     cell.trials.iter().map(of).sum::<f64>() / cell.trials.len().max(1) as f64
 }
 

@@ -6,13 +6,14 @@ use prony_store::Store;
 use crate::analysis::Analysis;
 use crate::error::ReportError;
 
-/// Parts of an operation's time and their metrics, in reading order.
-const PARTS: [(&str, Metric); 4] = [
+/// Parts of an operation's time on processors and their metrics, in reading order.
+const PARTS: [(&str, Metric); 3] = [
     ("server, user space", Metric::ServerUser),
     ("server, kernel", Metric::ServerSystem),
-    ("server, ready to run", Metric::RunQueue),
     ("client", Metric::ClientCpu),
 ];
+/// Share of the whole by which the parts may exceed it, and nothing is left: clocks differ.
+const EXCESS: f64 = 0.02;
 
 /// Times of the operations of a step on each target.
 pub(super) struct Times {
@@ -25,19 +26,23 @@ pub(super) struct Times {
 pub(super) struct OperationTime {
     /// From sending to the last byte of the answer.
     pub(super) whole: Option<f64>,
-    /// On processors, and waiting for one.
+    /// On processors.
     pub(super) parts: Vec<(&'static str, Option<f64>)>,
+    /// The server was ready to run and had no processor. Where client and server share one, that is while the
+    /// client has it.
+    pub(super) ready: Option<f64>,
     /// `true` if a warning concerns one of them.
     pub(super) is_doubtful: bool,
 }
 
 impl OperationTime {
-    /// What is left of the whole: waits for locks, the log, storage, the network, and to be woken.
-    pub(super) fn rest(&self) -> Option<f64> {
+    /// Time of the whole that is on no processor: waits for one, for locks, the log, storage, the network,
+    /// and to be woken. `None` where threads besides the session's work at the same time.
+    pub(super) fn waiting(&self) -> Option<f64> {
         let parts: Option<f64> = self.parts.iter().map(|(_, time)| *time).sum();
-        let rest = self.whole? - parts?;
-        // Threads besides the session's work at the same time.
-        (rest >= 0.0).then_some(rest)
+        let whole = self.whole?;
+        let waiting = whole - parts?;
+        (waiting >= -EXCESS * whole).then_some(waiting.max(0.0))
     }
 }
 
@@ -54,12 +59,13 @@ impl Times {
             let metrics = PARTS.iter().map(|(_, metric)| *metric);
             OperationTime {
                 whole: of(Metric::RoundTrip),
+                ready: of(Metric::RunQueue),
                 parts: PARTS
                     .iter()
                     .map(|(name, metric)| (*name, of(*metric)))
                     .collect(),
                 is_doubtful: metrics
-                    .chain([Metric::RoundTrip])
+                    .chain([Metric::RoundTrip, Metric::RunQueue])
                     .any(|metric| costs.is_doubtful(metric)),
             }
         });
