@@ -23,8 +23,11 @@ use support::{
 const BUILDS: [&str; 3] = ["mysql-5.0.21", "mysql-5.7.22", "mariadb-10.11"];
 /// Instructions that the library adds to a query, in its function.
 const COST: f64 = 2_000.0;
-/// Operations of a counting trial.
-const OPERATIONS: u32 = 500;
+/// Components in which a server does less if the next statement is there when it looks for it, and more if
+/// it has to wait.
+const DEPENDS_ON_TIME: [&str; 3] = ["network", "system call stubs", "C library, other"];
+/// Operations of a counting trial. It warms up with half of them, in which InnoDB builds its adaptive hash index.
+const OPERATIONS: u32 = 2_000;
 
 /// The build that the others are compared with, twice as it is.
 const BASE: &str = "mysql-5.7.22";
@@ -130,9 +133,10 @@ fn a_known_cost_is_found_in_its_function() {
             }
         }
         if build == BASE {
-            // The calls around the function cost a handful more.
+            // Besides, starts differ by some thousandths of the whole.
+            let whole = compared["total"]["base_cost"].as_f64().unwrap();
             let grown = compared["total"]["difference"].as_f64().unwrap();
-            assert!((COST..=COST + 60.0).contains(&grown), "{grown} for {COST}");
+            assert!((grown - COST).abs() <= whole * 0.005, "{grown} for {COST}");
         }
         let run = only_run(folder);
         let explain = ["explain", run.to_str().unwrap()];
@@ -157,7 +161,12 @@ fn twin_differs_by_nothing(folder: &Path) {
     let functions = compared["functions"].as_array().unwrap();
     let differ = functions
         .iter()
-        .filter(|row| row["difference"].as_f64().unwrap().abs() > 1.0);
+        .filter(|row| row["difference"].as_f64().unwrap().abs() > 1.0)
+        .filter(|row| {
+            !DEPENDS_ON_TIME
+                .iter()
+                .any(|component| row["component"] == *component)
+        });
     let differ = differ.count();
     println!(
         "{differ} of {} functions differ by more than an instruction",
@@ -193,7 +202,11 @@ fn a_counting_trial_that_hangs_is_left_at_once() {
     }
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    let only_one = experiment();
+    // A minute in valgrind.
+    let only_one = experiment().replace(
+        &format!("operations = {OPERATIONS}"),
+        "operations = 100_000",
+    );
     let (start, rest) = only_one.split_once("[[target]]").unwrap();
     let (_, steps) = rest.split_once("[[step]]").unwrap();
     let text = format!("{start}[[target]]\nbuild = \"{BASE}\"\n\n[[step]]{steps}");

@@ -125,6 +125,9 @@ rows = 2_000
 load = "inserts"
 
 [[target]]
+build = "postgresql-9.3.5"
+
+[[target]]
 build = "postgresql-9.6.24"
 
 [[target]]
@@ -151,7 +154,12 @@ fn servers_count_their_work_exactly_and_settle_after_it() {
     if !live() {
         return;
     }
-    let targets = ["postgresql-9.6.24", "postgresql-15.19", "postgresql-18.6"];
+    let targets = [
+        "postgresql-9.3.5",
+        "postgresql-9.6.24",
+        "postgresql-15.19",
+        "postgresql-18.6",
+    ];
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), "x.toml", COUNTS);
     finish(prony(folder.path(), &["run", "x.toml"])).exits(0);
@@ -182,7 +190,9 @@ fn servers_count_their_work_exactly_and_settle_after_it() {
             )
             .unwrap();
         assert_eq!(unmet, "[]", "{build}");
-        for kind in ["dead-rows", "not-visible"] {
+        // 9.3 can't tell which pages are visible to all.
+        let is_told = |kind: &&str| *build != "postgresql-9.3.5" || *kind == "dead-rows";
+        for kind in ["dead-rows", "not-visible"].into_iter().filter(is_told) {
             let none = format!("{{\"kind\":\"{kind}\",\"value\":0}}");
             assert!(debt.contains(&none), "{build}: {debt}");
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use prony_profile::{
-    Comparison, Costs, FunctionRow, MappedBy, NOT_MAPPED, Pair, PathRow, Presence,
+    Comparison, Costs, FunctionName, FunctionRow, MappedBy, NOT_MAPPED, Pair, PathRow, Presence,
 };
 
 use super::answer::{Compared, Explanation};
@@ -25,6 +25,8 @@ const PATHS_MOST: usize = 12;
 const NAMED_MOST: usize = 3;
 /// Shares of functions without names from which on the first screen says so.
 const UNNAMED_FROM: f64 = 0.2;
+/// The same of a library without names.
+const NAMELESS_FROM: f64 = 0.01;
 /// Functions of a path that are shown, from the innermost on.
 const PATH_PARTS: usize = 2;
 /// The most components that are shown unless all are asked for.
@@ -498,6 +500,7 @@ fn legend(two: &Compared<'_>) -> Vec<String> {
             ));
         }
     }
+    lines.extend(nameless_libraries(two));
     lines.extend([two.base, two.target].map(mapping));
     let trials = |cell: &Profiled| {
         let operations = cell.operations.iter().min().copied().unwrap_or(0);
@@ -510,6 +513,28 @@ fn legend(two: &Compared<'_>) -> Vec<String> {
     };
     lines.push(format!("{}; {}.", trials(two.base), trials(two.target)));
     lines
+}
+
+/// Libraries whose functions have no names in one of the targets.
+fn nameless_libraries(two: &Compared<'_>) -> Vec<String> {
+    let total = two.comparison.total;
+    let libraries = two.comparison.functions.iter().filter_map(|row| {
+        let FunctionName::In(object) = &row.name else {
+            return None;
+        };
+        let (name, _) = [
+            (&two.base.name, row.cost.base / total.base),
+            (&two.target.name, row.cost.target / total.target),
+        ]
+        .into_iter()
+        .find(|(_, share)| *share >= NAMELESS_FROM)?;
+        let component = &row.component;
+        Some(format!(
+            "! Functions of {object} have no names in {name}: what they do is under `{component}` there, and may \
+             be under other components in the other target."
+        ))
+    });
+    libraries.collect()
 }
 
 /// The ways in which the components of a target are known.

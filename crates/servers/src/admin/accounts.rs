@@ -16,13 +16,8 @@ pub(crate) const ADMIN_USER: &str = "root";
 /// The hosts that the load's account connects from: the unix socket, and TCP without resolved
 /// names.
 const LOAD_HOSTS: [&str; 2] = ["localhost", "127.0.0.1"];
-/// Extensions of PostgreSQL that tell what an engine has put off, and that read tables into memory.
-const EXTENSIONS: [&str; 4] = [
-    "pageinspect",
-    "pg_buffercache",
-    "pg_prewarm",
-    "pg_visibility",
-];
+/// Extensions of PostgreSQL that tell what an engine has put off.
+const EXTENSIONS: [&str; 3] = ["pageinspect", "pg_buffercache", "pg_visibility"];
 
 /// A password for the load generator's account: 32 hexadecimal digits, so that it needs no quoting.
 pub(crate) fn new_password() -> Result<String, IoError> {
@@ -50,7 +45,7 @@ pub(crate) fn set_up(admin: &mut Connection, password: &str) -> Result<(), Clien
         .try_for_each(|host| make_account(admin, host, password))
 }
 
-/// Makes the load's account and its database, with the extensions that settling and warming use. They
+/// Makes the load's account and its database, with the extensions that settling uses. They
 /// are made in the administrator's database, of which the load's is a copy.
 fn set_up_postgres(admin: &mut Connection, password: &str) -> Result<(), ClientError> {
     let available = admin.query(format!(

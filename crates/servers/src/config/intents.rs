@@ -194,7 +194,8 @@ impl Intents {
                 _ => 0,
             }
         };
-        let intents = self.intents.iter().filter(|intent| intent.memory);
+        let intents = self.intents.iter();
+        let intents = intents.filter(|intent| intent.memory && intent.is_of(family));
         intents.map(of).fold(0, u64::saturating_add)
     }
 

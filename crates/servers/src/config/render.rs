@@ -307,7 +307,8 @@ impl Rendered {
         }
         self.put(RenderedOption {
             name: name.to_owned(),
-            value: (!value.is_empty()).then(|| value.to_owned()),
+            // A name alone is a flag of MySQL's. PostgreSQL has none, and settings whose value may be empty.
+            value: (family == Family::Postgresql || !value.is_empty()).then(|| value.to_owned()),
             origin: OptionOrigin::Raw,
             intent: None,
             why: "raw option of the experiment".to_owned(),

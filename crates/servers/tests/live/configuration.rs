@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use crate::{LIMIT, live};
 
 /// The builds that are told every value, one for each series.
-const SERIES: [&str; 24] = [
+const SERIES: [&str; 25] = [
     "mysql-4.1.13",
     "mysql-5.0.21",
     "mysql-5.5.34",
@@ -30,6 +30,7 @@ const SERIES: [&str; 24] = [
     "mariadb-10.11",
     "mariadb-11.4.5",
     "mariadb-11.8",
+    "postgresql-9.3.5",
     "postgresql-9.5.3",
     "postgresql-9.6.24",
     "postgresql-10.23",

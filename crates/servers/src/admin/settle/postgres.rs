@@ -70,8 +70,9 @@ const READINGS: [(DebtKind, &[&str]); 5] = [
              (SELECT count(*) FROM pg_visibility_map(relid) WHERE NOT all_visible AND \
              (page_header(get_raw_page(relid::regclass::text, blkno::int))).upper > 0) END), 0) \
              FROM (SELECT relid, pg_relation_size(relid) / current_setting('block_size')::int8 \
-             - all_visible AS unmarked FROM pg_stat_user_tables, pg_visibility_map_summary(relid)) \
-             AS tables",
+             - all_visible AS unmarked FROM pg_stat_user_tables \
+             JOIN pg_class ON pg_class.oid = relid AND relkind = 'r' AND relpersistence <> 't', \
+             pg_visibility_map_summary(relid)) AS tables",
         ],
     ),
     (

@@ -40,11 +40,14 @@ const VIEWS: [(&str, &str, &str); 8] = [
     ("'io.' || replace(object, ' ', '_')", "pg_stat_io", ""),
 ];
 
-/// The functions that tell the end of WAL; each version has one.
-const WAL_END: [&str; 2] = [
-    "pg_current_wal_insert_lsn",
-    "pg_current_xlog_insert_location",
+/// Functions that tell the end of WAL, each with the one that subtracts places of it; a version has one pair.
+const WAL_END: [(&str, &str); 2] = [
+    ("pg_current_wal_insert_lsn", "pg_wal_lsn_diff"),
+    ("pg_current_xlog_insert_location", "pg_xlog_location_diff"),
 ];
+
+/// Columns that are numbers of objects, which 9.3 does not write as texts.
+const OBJECTS: [&str; 3] = ["datid", "indexrelid", "relid"];
 
 /// Columns that are no counters of the server's work: pages found in memory are counted for each
 /// session elsewhere, and here those of the reading too.
@@ -117,8 +120,8 @@ fn statement(has: impl Fn(&str) -> bool) -> String {
     let views = views.map(|(name, view, rows)| {
         format!("SELECT {name}, row_to_json(v)::text FROM {view} AS v {rows}")
     });
-    let wal = WAL_END.iter().filter(|function| has(function));
-    let wal = wal.map(|function| format!("SELECT '{WAL}', ({function}() - '0/0'::pg_lsn)::text"));
+    let wal = WAL_END.iter().filter(|(end, _)| has(end));
+    let wal = wal.map(|(end, less)| format!("SELECT '{WAL}', {less}({end}(), '0/0')::text"));
     views.chain(wal).collect::<Vec<_>>().join(" UNION ALL ")
 }
 
@@ -136,8 +139,9 @@ fn sums(answer: Answer) -> BTreeMap<Counter, u64> {
                 for (column, value) in columns {
                     let name = format!("{name}.{column}");
                     // Times are fractions of milliseconds, if they are not 0.
-                    let is_left_out =
-                        column.ends_with("_time") || LEFT_OUT.contains(&name.as_str());
+                    let is_left_out = column.ends_with("_time")
+                        || OBJECTS.contains(&column.as_str())
+                        || LEFT_OUT.contains(&name.as_str());
                     if let Some(value) = value.as_u64().filter(|_| !is_left_out) {
                         add(name, value);
                     }
@@ -163,10 +167,7 @@ mod tests {
         let row = |name: &str, json: &str| vec![Some(name.to_owned()), Some(json.to_owned())];
         let answer = Answer {
             rows: vec![
-                row(
-                    "tables",
-                    r#"{"relid":"1","n_tup_upd":7,"last_vacuum":null}"#,
-                ),
+                row("tables", r#"{"relid":1,"n_tup_upd":7,"last_vacuum":null}"#),
                 row(
                     "tables",
                     r#"{"relid":"2","n_tup_upd":5,"total_vacuum_time":0}"#,
@@ -197,7 +198,7 @@ mod tests {
         assert_eq!(
             statement(has),
             "SELECT 'wal', row_to_json(v)::text FROM pg_stat_wal AS v  UNION ALL \
-             SELECT 'wal.insert_bytes', (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::text"
+             SELECT 'wal.insert_bytes', pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::text"
         );
     }
 }

@@ -33,11 +33,12 @@ const RESERVED: [&str; 27] = [
     "tmpdir",
     "user",
 ];
-/// The same of PostgreSQL, whose names can't be shortened; those that move the log, and those that read other
-/// files.
-const RESERVED_POSTGRESQL: [&str; 24] = [
+/// The same of PostgreSQL, whose names can't be shortened; those that move the log, those that read other
+/// files, and those that put shared memory where it outlives a killed server.
+const RESERVED_POSTGRESQL: [&str; 26] = [
     "config_file",
     "data_directory",
+    "dynamic_shared_memory_type",
     "external_pid_file",
     "hba_file",
     "ident_file",
@@ -50,6 +51,7 @@ const RESERVED_POSTGRESQL: [&str; 24] = [
     "log_filename",
     "logging_collector",
     "port",
+    "shared_memory_type",
     "ssl",
     "ssl_ca_file",
     "ssl_cert_file",
