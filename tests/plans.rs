@@ -322,7 +322,7 @@ fn a_plan_says_what_is_counted() {
          all targets.",
         "Timed trials whose canary is off by more than 7.5 % (wake-ups 37.5 %) are excluded and run \
          again, at most 3 times each.",
-        "2 cells, each measured 2 times. Predicted time: about 2 min 46 s, after the server builds \
+        "2 cells, each measured 2 times. Predicted time: about 2 min 48 s, after the server builds \
          have been fetched.",
     ] {
         assert!(
