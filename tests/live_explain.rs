@@ -186,6 +186,7 @@ fn files_are_written(folder: &Path) {
     let cell = ["--step", "point-query", "--target", &dearer, "--base", BASE];
     explain(folder, &[&cell[..], &files[..]].concat());
     let stacks = std::fs::read_to_string(folder.join("stacks.txt")).unwrap();
+    assert!(stacks.contains("dispatch_command"), "{stacks}");
     assert!(
         stacks.lines().all(|line| line.split(' ').count() >= 3),
         "{stacks}"

@@ -236,7 +236,7 @@ impl<O: Operations> Client<O> {
         now_ns: u64,
         context: &mut Context<'_, O>,
     ) -> Result<Next, LoadError> {
-        if self.answer.refusal().is_some() {
+        if self.answer.is_refusal() {
             return self.refused(now_ns, context);
         }
         let tally = self.answer.tally();
@@ -284,7 +284,12 @@ impl<O: Operations> Client<O> {
     #[cold]
     fn refused(&mut self, now_ns: u64, context: &mut Context<'_, O>) -> Result<Next, LoadError> {
         let Some(error) = self.answer.refusal() else {
-            return Ok(Next::Rest);
+            return Err(LoadError::Server {
+                statement: self.statement_name(context.resources.program).to_owned(),
+                code: 0.into(),
+                sqlstate: String::new(),
+                message: "an error of a form that Prony does not know".to_owned(),
+            });
         };
         let class = match self.stage {
             // A transaction that can't be left is no place to go on from.

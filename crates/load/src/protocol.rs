@@ -285,8 +285,17 @@ impl Answer {
         }
     }
 
-    /// The refusal that a complete answer is.
+    /// Returns `true` if a complete answer is a refusal.
     #[inline]
+    pub(crate) const fn is_refusal(&self) -> bool {
+        match self {
+            Self::Mysql(skimmer) => skimmer.is_refused(),
+            Self::Postgres(skimmer) => skimmer.is_refused(),
+        }
+    }
+
+    /// The refusal that a complete answer is. Out of the way of answers that are none.
+    #[cold]
     pub(crate) fn refusal(&self) -> Option<Refusal<'_>> {
         match self {
             Self::Mysql(skimmer) => skimmer.error().map(|error| Refusal {

@@ -7,7 +7,7 @@ use crate::costs::Costs;
 use crate::difference::{common_names, projected};
 
 /// Counts are written in thousandths of an instruction, because the programs read whole numbers only.
-pub const FOLDED_PER_INSTRUCTION: f64 = 1_000.0;
+const FOLDED_PER_INSTRUCTION: f64 = 1_000.0;
 
 /// The stacks of a target, means of its trials: functions from the outermost to the innermost, and at last
 /// a component in brackets.

@@ -19,7 +19,7 @@ pub use callgrind::CallgrindError;
 pub use component::{Components, ComponentsError};
 pub use costs::{Costs, FunctionCost, FunctionName, MappedBy, NOT_MAPPED};
 pub use difference::{Comparison, ComponentRow, FunctionRow, Pair, PathRow, Presence};
-pub use folded::{FOLDED_PER_INSTRUCTION, common_stacks, folded, folded_difference, stacks};
+pub use folded::{common_stacks, folded, folded_difference, stacks};
 pub use pprof::pprof;
 pub use profile::{Profile, ProfileError};
 pub use symbols::Extents;

@@ -190,7 +190,8 @@ enum Address {
 /// The address that callgrind shows for a block of code without symbol.
 fn address(symbol: &str) -> Option<Address> {
     let digits = symbol.strip_prefix("0x")?;
-    if digits.ends_with(STUB) {
+    // Outside of the text of the program, the part that it is in follows: `[PLT]`, `[GOT]`.
+    if digits.ends_with(']') {
         return Some(Address::Stub);
     }
     u64::from_str_radix(digits.trim(), 16).ok().map(Address::At)

@@ -22,7 +22,7 @@ pub(crate) use calibrate::CalibrateArgs;
 pub(crate) use check::CheckArgs;
 pub(crate) use client::{ClientArgs, ClientCommand, ClientNameArgs};
 pub(crate) use compare::CompareArgs;
-pub(crate) use explain::{ExplainArgs, ExplainFormatArg};
+pub(crate) use explain::ExplainArgs;
 pub(crate) use export::ExportArgs;
 pub(crate) use fleet::{CollectArgs, PartArgs, StatusArgs, SubmitArgs};
 

@@ -131,9 +131,6 @@ pub enum ReportError {
         /// The reason.
         source: std::io::Error,
     },
-    /// An explanation has tables of several kinds.
-    #[error("write an explanation as CSV: it has several tables; choose text, md or json")]
-    ExplanationAsCsv,
     /// The report can't be written as JSON.
     #[error("write the report as JSON: {source}")]
     Json {

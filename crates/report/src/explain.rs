@@ -18,10 +18,10 @@ use prony_store::Store;
 
 use self::answer::{Compared, Explanation, answer};
 use self::cells::Cells;
-pub use self::question::{ExplainBy, ExplainQuestion};
+pub use self::question::{ExplainBy, ExplainFormat, ExplainQuestion};
 use self::times::Times;
 use crate::error::ReportError;
-use crate::format::{Format, Screen, markdown, text};
+use crate::format::{Screen, markdown, text};
 
 /// The profiles of a run that a question is about.
 pub struct Explained<'q> {
@@ -56,18 +56,14 @@ impl<'q> Explained<'q> {
     /// The explanation; ends with a line feed.
     ///
     /// # Errors
-    /// If it has no such format.
-    pub fn write(&self, format: Format, screen: Screen) -> Result<String, ReportError> {
+    /// When it can't be written as JSON.
+    pub fn write(&self, format: ExplainFormat, screen: Screen) -> Result<String, ReportError> {
         let explanation = self.answer();
         let document = || page::document(&explanation, self.times.as_ref(), self.question.by);
         match format {
-            Format::Text => Ok(text::write_for(&document(), screen)),
-            Format::Markdown => Ok(markdown::write(&document())),
-            Format::Json => data::json(&explanation, self.times.as_ref()),
-            Format::Csv => Err(ReportError::ExplanationAsCsv),
-            Format::Html => Err(ReportError::NoHtml {
-                what: "an explanation",
-            }),
+            ExplainFormat::Text => Ok(text::write_for(&document(), screen)),
+            ExplainFormat::Markdown => Ok(markdown::write(&document())),
+            ExplainFormat::Json => data::json(&explanation, self.times.as_ref()),
         }
     }
 

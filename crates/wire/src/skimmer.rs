@@ -177,6 +177,12 @@ impl Skimmer {
         self.tally
     }
 
+    /// Returns `true` if the answer ended with an error.
+    #[inline]
+    pub const fn is_refused(&self) -> bool {
+        self.refused
+    }
+
     /// The error with which the answer ended, if it did. Longer messages than servers send are cut.
     #[inline]
     pub fn error(&self) -> Option<ErrPacket<'_>> {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use prony_report::ExplainBy;
+use prony_report::{ExplainBy, ExplainFormat};
 
 pub(crate) const EXPLANATION: &str = "\
 Needs a run whose counting trials used valgrind: `with = \"valgrind\"` in [counting].
@@ -75,6 +75,16 @@ impl From<ByArg> for ExplainBy {
             ByArg::Component => Self::Component,
             ByArg::Function => Self::Function,
             ByArg::Path => Self::Path,
+        }
+    }
+}
+
+impl From<ExplainFormatArg> for ExplainFormat {
+    fn from(format: ExplainFormatArg) -> Self {
+        match format {
+            ExplainFormatArg::Text => Self::Text,
+            ExplainFormatArg::Md => Self::Markdown,
+            ExplainFormatArg::Json => Self::Json,
         }
     }
 }

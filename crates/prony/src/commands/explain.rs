@@ -2,11 +2,11 @@
 
 use std::fs;
 
-use prony_report::{ExplainQuestion, Explained, Format};
+use prony_report::{ExplainQuestion, Explained};
 use prony_store::Store;
 
 use super::report::result_file;
-use crate::cli::{ExplainArgs, ExplainFormatArg};
+use crate::cli::ExplainArgs;
 use crate::commands::page;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
@@ -44,14 +44,4 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<(), Failure> {
     }
     let text = explained.write(args.format.into(), output::screen());
     output::data(&text.map_err(Failure::usage)?)
-}
-
-impl From<ExplainFormatArg> for Format {
-    fn from(format: ExplainFormatArg) -> Self {
-        match format {
-            ExplainFormatArg::Text => Self::Text,
-            ExplainFormatArg::Md => Self::Markdown,
-            ExplainFormatArg::Json => Self::Json,
-        }
-    }
 }

@@ -49,10 +49,11 @@ impl<'a> Compared<'a> {
 /// Answers a question.
 pub(super) fn answer<'a>(cells: &'a Cells, question: &ExplainQuestion<'_>) -> Explanation<'a> {
     if question.step.is_none() {
-        let mut grown: Vec<Compared> = cells.pairs().map(|(b, t)| Compared::new(b, t)).collect();
-        grown.sort_by(|a, b| b.growth().total_cmp(&a.growth()));
-        grown.truncate(GROWN_MOST);
-        return Explanation::Grown(grown);
+        let mut pairs: Vec<_> = cells.pairs().collect();
+        let growth = |(base, target): &(&Profiled, &Profiled)| target.total() / base.total();
+        pairs.sort_by(|a, b| growth(b).total_cmp(&growth(a)));
+        let grown = pairs.into_iter().take(GROWN_MOST);
+        return Explanation::Grown(grown.map(|(b, t)| Compared::new(b, t)).collect());
     }
     let mut pairs: Vec<_> = cells.pairs().collect();
     if question.target.is_none() && pairs.len() != 1 {

@@ -26,6 +26,18 @@ pub(super) struct Profiled {
     pub(super) trials: Vec<Costs>,
 }
 
+impl Profiled {
+    /// Instructions of sessions for an operation, mean of the trials.
+    pub(super) fn total(&self) -> f64 {
+        self.mean(&|costs| costs.total)
+    }
+
+    /// A figure, mean of the trials.
+    pub(super) fn mean(&self, of: &dyn Fn(&Costs) -> f64) -> f64 {
+        self.trials.iter().map(of).sum::<f64>() / self.trials.len() as f64
+    }
+}
+
 /// All that a question is about.
 pub(super) struct Cells {
     /// By index of step and target.
@@ -44,14 +56,15 @@ impl Cells {
         let plan = store.plan();
         let steps = steps(plan, question)?;
         let pairs = pairs(plan, question)?;
-        let asked = question.target.map(|name| target(plan, name)).transpose()?;
-        let wanted: BTreeSet<usize> = match (asked, question.base) {
-            (None, None) => (0..plan.targets.len()).collect(),
-            _ => pairs
-                .iter()
-                .flat_map(|(base, target)| [*base, *target])
-                .chain(asked)
-                .collect(),
+        let named = [question.target, question.base].into_iter().flatten();
+        let named: Vec<usize> = named
+            .map(|name| target(plan, name))
+            .collect::<Result<_, _>>()?;
+        let wanted: BTreeSet<usize> = if named.is_empty() {
+            (0..plan.targets.len()).collect()
+        } else {
+            let of_pairs = pairs.iter().flat_map(|(base, target)| [*base, *target]);
+            of_pairs.chain(named.iter().copied()).collect()
         };
         let counted = store.counted()?;
         let is_wanted = |row: &&OutcomeRow| {
@@ -92,26 +105,26 @@ impl Cells {
             cell.trials.push(costs);
         }
         let cells = Self { cells, pairs };
-        cells.check(plan, &steps, asked)?;
+        cells.check(plan, &steps, &named)?;
         Ok(cells)
     }
 
-    /// A target that was named has to have profiles.
+    /// Targets that were named have to have profiles.
     fn check(
         &self,
         plan: &Plan,
         steps: &BTreeSet<usize>,
-        asked: Option<usize>,
+        named: &[usize],
     ) -> Result<(), ReportError> {
         let has = |target: usize| {
             steps
                 .iter()
                 .any(|step| self.cells.contains_key(&(*step, target)))
         };
-        match asked.filter(|target| !has(*target)) {
+        match named.iter().find(|target| !has(**target)) {
             None => Ok(()),
             Some(target) => Err(ReportError::NoProfile {
-                target: plan.targets[target].name.clone(),
+                target: plan.targets[*target].name.clone(),
             }),
         }
     }

@@ -165,6 +165,20 @@ fn answer(two: &Compared<'_>) -> String {
             let _ = write!(text, " {begin} in {}.", listed(&changed));
         }
     }
+    let unnamed = two.comparison.unnamed;
+    for (name, share_of) in [
+        (&two.base.name, unnamed.base / total.base),
+        (&two.target.name, unnamed.target / total.target),
+    ] {
+        if share_of >= UNNAMED_FROM {
+            let _ = write!(
+                text,
+                " ! {} of the instructions of {name} are in functions without symbols: its components are \
+                 estimates, by caller and library.",
+                share(share_of)
+            );
+        }
+    }
     text
 }
 
@@ -370,7 +384,7 @@ fn columns(cells: &[&Profiled], most: usize) -> Table {
     names.extend(not_mapped.map(|size| (NOT_MAPPED, size)));
     let row = |name: &str, of: &dyn Fn(&Costs) -> f64| {
         let mut row = vec![Cell::from(name)];
-        row.extend(cells.iter().map(|cell| figure(mean(cell, of))));
+        row.extend(cells.iter().map(|cell| figure(cell.mean(of))));
         row
     };
     let own = |costs: &Costs, name: &str| costs.components.get(name).copied().unwrap_or(0.0);
@@ -389,10 +403,6 @@ fn columns(cells: &[&Profiled], most: usize) -> Table {
     let mut header = vec![Cell::from("component")];
     header.extend(cells.iter().map(|cell| Cell::from(cell.name.as_str())));
     Table::of_figures(header, rows)
-}
-
-fn mean(cell: &Profiled, of: &dyn Fn(&Costs) -> f64) -> f64 {
-    cell.trials.iter().map(of).sum::<f64>() / cell.trials.len().max(1) as f64
 }
 
 /// The steps whose cost grew most.
@@ -484,22 +494,6 @@ fn legend(two: &Compared<'_>) -> Vec<String> {
          symbols, which are counted with the function that calls them."
             .to_owned(),
     );
-    let total = two.comparison.total;
-    let unnamed = two.comparison.unnamed;
-    let shares = [
-        unnamed.base / total.base.max(1.0),
-        unnamed.target / total.target.max(1.0),
-    ];
-    let named = [&two.base.name, &two.target.name];
-    for (name, unnamed) in named.iter().zip(shares) {
-        if unnamed >= UNNAMED_FROM {
-            lines.push(format!(
-                "! {} of the instructions of {name} are in functions without symbols: its components are \
-                 estimates, by caller and library.",
-                share(unnamed)
-            ));
-        }
-    }
     lines.extend(nameless_libraries(two));
     lines.extend([two.base, two.target].map(mapping));
     let trials = |cell: &Profiled| {
@@ -539,7 +533,7 @@ fn nameless_libraries(two: &Compared<'_>) -> Vec<String> {
 
 /// The ways in which the components of a target are known.
 fn mapping(cell: &Profiled) -> String {
-    let total = mean(cell, &|costs| costs.total).max(f64::MIN_POSITIVE);
+    let total = cell.total().max(f64::MIN_POSITIVE);
     let ways = [
         (MappedBy::Name, "by name"),
         (MappedBy::Object, "by library"),
@@ -547,7 +541,7 @@ fn mapping(cell: &Profiled) -> String {
         (MappedBy::Nothing, "not mapped"),
     ];
     let ways = ways.map(|(by, words)| {
-        let of_way = mean(cell, &|costs| costs.mapped.get(&by).copied().unwrap_or(0.0));
+        let of_way = cell.mean(&|costs| costs.mapped.get(&by).copied().unwrap_or(0.0));
         format!("{} {words}", share(of_way / total))
     });
     format!("Components of {}: {}.", cell.name, listed(&ways))

@@ -15,6 +15,17 @@ pub struct ExplainQuestion<'a> {
     pub by: Option<ExplainBy>,
 }
 
+/// Formats of explanations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExplainFormat {
+    /// For a terminal.
+    Text,
+    /// For documents.
+    Markdown,
+    /// For programs: every row.
+    Json,
+}
+
 /// Kinds of rows of an explanation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExplainBy {

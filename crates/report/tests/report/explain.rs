@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use prony_model::TrialKind;
 use prony_profile::{Components, Profile};
-use prony_report::{ExplainBy, ExplainQuestion, Explained, Format, Screen};
+use prony_report::{ExplainBy, ExplainFormat, ExplainQuestion, Explained, Screen};
 
 use crate::costs::counting;
 use crate::sample::{Sample, at, plan};
@@ -57,22 +57,27 @@ fn profile(target: usize, extra: u64) -> Profile {
 /// A run whose counting trials have profiles of the first step.
 fn profiled() -> Sample {
     let mut sample = Sample::new(&counting(plan(3, &[1], 2)));
+    profile_targets(&mut sample, 3);
+    sample
+}
+
+/// Runs all trials; those that count have profiles of the first step for this many targets.
+fn profile_targets(sample: &mut Sample, targets: usize) {
     for planned in sample.store.missing_trials().unwrap() {
         let trial = sample.begin(planned);
         sample.record_steps(trial, planned, |_, outcome| {
             outcome.groups.own_mut().operations = OPERATIONS;
         });
-        if planned.kind == TrialKind::Counting {
+        if planned.kind == TrialKind::Counting && planned.target < targets {
             let extra = u64::from(planned.block) * 8;
             let content = profile(planned.target, extra).encode().unwrap();
             sample.store.record_profile(trial, 0, &content).unwrap();
         }
         sample.store.finish_trial(trial, at(60)).unwrap();
     }
-    sample
 }
 
-fn explained(question: &ExplainQuestion<'_>, format: Format) -> String {
+fn explained(question: &ExplainQuestion<'_>, format: ExplainFormat) -> String {
     let sample = profiled();
     let components = Components::built_in().unwrap();
     let explained = Explained::read(&sample.store, question, &components).unwrap();
@@ -91,7 +96,7 @@ const NEWEST: ExplainQuestion<'_> = ExplainQuestion {
 
 #[test]
 fn a_target_beside_its_base_as_text() {
-    insta::assert_snapshot!(explained(&NEWEST, Format::Text));
+    insta::assert_snapshot!(explained(&NEWEST, ExplainFormat::Text));
 }
 
 #[test]
@@ -101,7 +106,7 @@ fn a_target_beside_another_one_by_function_as_markdown() {
         by: Some(ExplainBy::Function),
         ..NEWEST
     };
-    insta::assert_snapshot!(explained(&question, Format::Markdown));
+    insta::assert_snapshot!(explained(&question, ExplainFormat::Markdown));
 }
 
 #[test]
@@ -110,7 +115,7 @@ fn all_targets_side_by_side() {
         target: None,
         ..NEWEST
     };
-    insta::assert_snapshot!(explained(&question, Format::Text));
+    insta::assert_snapshot!(explained(&question, ExplainFormat::Text));
 }
 
 #[test]
@@ -119,17 +124,17 @@ fn the_base_alone() {
         target: Some("mysql-5.0"),
         ..NEWEST
     };
-    insta::assert_snapshot!(explained(&question, Format::Text));
+    insta::assert_snapshot!(explained(&question, ExplainFormat::Text));
 }
 
 #[test]
 fn steps_that_grew_most() {
-    insta::assert_snapshot!(explained(&ExplainQuestion::default(), Format::Text));
+    insta::assert_snapshot!(explained(&ExplainQuestion::default(), ExplainFormat::Text));
 }
 
 #[test]
 fn json_has_every_row() {
-    let text = explained(&NEWEST, Format::Json);
+    let text = explained(&NEWEST, ExplainFormat::Json);
     let json: serde_json::Value = serde_json::from_str(&text).unwrap();
     let compared = &json["comparisons"][0];
     let sum = |rows: &str, side: &str| -> f64 {
@@ -190,6 +195,14 @@ fn what_can_t_be_explained_is_said() {
         ..NEWEST
     };
     insta::assert_snapshot!(error(&sample, &target), @"show target `mysql-8`: the run has mysql-5.0, mysql-5.7, mysql-9.7");
+    let mut partly = Sample::new(&counting(plan(3, &[1], 2)));
+    profile_targets(&mut partly, 2);
+    let base = ExplainQuestion {
+        target: Some("mysql-5.7"),
+        base: Some("mysql-9.7"),
+        ..NEWEST
+    };
+    insta::assert_snapshot!(error(&partly, &base), @"explain the costs of mysql-9.7: it has no execution profile of what was asked for; `prony report RUN --detail` shows why its instructions were not counted");
     let mut timed = Sample::new(&plan(2, &[1], 2));
     timed.run(|_| true);
     insta::assert_snapshot!(error(&timed, &ExplainQuestion::default()), @r#"explain the costs: the run has no execution profiles, because no counting trial is done; these are made where instructions are counted by valgrind: put `with = "valgrind"` into [counting], and run the experiment again"#);

@@ -81,8 +81,13 @@ impl PostgresSkimmer {
         self.tally
     }
 
-    /// The refusal that came with the answer, if one did. Its message is cut to what is kept.
+    /// Returns `true` if a refusal came with the answer.
     #[inline]
+    pub const fn is_refused(&self) -> bool {
+        self.refused > 0
+    }
+
+    /// The refusal that came with the answer, if one did. Its message is cut to what is kept.
     pub fn refused(&self) -> Option<Refused<'_>> {
         if self.refused == 0 {
             return None;

@@ -5,14 +5,12 @@
 
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
-use std::time::Duration;
 
 use prony_model::StopFlag;
 use rustix::io::Result;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-/// Time between two looks at the flag.
-const EVERY: Duration = Duration::from_millis(100);
+use super::EVERY;
 
 /// Kills a process when stopping is asked for, until it is dropped.
 #[derive(Debug)]
