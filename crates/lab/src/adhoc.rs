@@ -178,6 +178,8 @@ fn plan_of(work: &AdHoc) -> Plan {
         allow: Vec::new(),
         counting: None,
         counting_note: None,
+        profiling: None,
+        profiling_note: None,
         canary: CanaryRule::default(),
         backend: work.backend,
         placement: None,

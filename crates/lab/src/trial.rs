@@ -6,8 +6,8 @@ mod counting;
 use prony_equality::VariableTable;
 use prony_load::{DriveTask, Message, Task};
 use prony_model::{
-    CountedBy, CounterSet, Counting, Length, Placement, Plan, PlannedTrial, Source, Step, Target,
-    TrialKind, TrialState,
+    CountedBy, CounterSet, Counting, Length, Placement, Plan, PlannedTrial, Profiling, Sample,
+    Source, Step, Target, TrialKind, TrialState,
 };
 use prony_servers::Image;
 use prony_store::{BuildRecord, Store, Subject, TrialId, TrialRow};
@@ -20,7 +20,7 @@ use crate::measure::{Measured, Measurement, Turn};
 use crate::placement::{Binding, Placements, free};
 use crate::prepare::{Start, Supply, subject};
 use crate::server::{Server, Variables, debt, empty_binlog, explain_all, settle};
-use crate::watch::{Readers, SIMULATED_SLOWER, Wanted, Watched};
+use crate::watch::{Readers, SIMULATED_SLOWER, Wanted, Watched, server_cpu_ns};
 
 /// Everything that one trial needs.
 pub(crate) struct Trial<'a> {
@@ -95,9 +95,11 @@ impl<'a> Trial<'a> {
 
     /// The readings of this trial.
     fn wanted(&self) -> Wanted {
-        let wanted = match self.counting() {
-            Some(counting) => Wanted::counting(counting),
-            None => Wanted::timed(self.target().collect, self.riding),
+        let collect = self.target().collect;
+        let wanted = match (self.counting(), self.profiling()) {
+            (Some(counting), _) => Wanted::counting(counting),
+            (None, Some(profiling)) => Wanted::profiling(collect, profiling),
+            (None, None) => Wanted::timed(collect, self.riding),
         };
         Wanted {
             pauses: self.takes_turns,
@@ -109,6 +111,12 @@ impl<'a> Trial<'a> {
     fn counting(&self) -> Option<Counting> {
         let is_counting = self.planned.kind == TrialKind::Counting;
         self.plan.counting.filter(|_| is_counting)
+    }
+
+    /// The way of sampling stacks; `None` in other trials than profiling ones.
+    fn profiling(&self) -> Option<Profiling> {
+        let is_profiling = self.planned.kind == TrialKind::Profiling;
+        self.plan.profiling.filter(|_| is_profiling)
     }
 
     /// True where the server runs in valgrind, which has one thread at a time run.
@@ -134,6 +142,13 @@ impl<'a> Trial<'a> {
     /// A step as this trial runs it.
     fn planned_step(&self, store: &mut Store, index: usize) -> Result<Step, Fault> {
         let step = &self.plan.steps[index];
+        if let Some(profiling) = self.profiling() {
+            let length = profiling.length(step.length);
+            return Ok(Step {
+                length,
+                ..step.clone()
+            });
+        }
         let Some(counting) = self.counting() else {
             return Ok(step.clone());
         };
@@ -351,6 +366,7 @@ impl<'a> Trial<'a> {
             })?;
             store.record_profile(self.id, index, &content)?;
         }
+        self.keep_stacks(&mut watched.readers, index, &samples, store)?;
         if let Some(placement) = &placement {
             store.record_placement(self.id, index, placement)?;
         }
@@ -360,6 +376,28 @@ impl<'a> Trial<'a> {
             clients,
             queries_per_second: outcome.groups.own().queries_per_second(),
         });
+        Ok(())
+    }
+
+    /// Keeps the stacks that were found in a step, where they were sampled.
+    fn keep_stacks(
+        &self,
+        readers: &mut Readers,
+        index: usize,
+        samples: &[Sample],
+        store: &mut Store,
+    ) -> Result<(), Fault> {
+        let Some(sampled) = readers.take_stacks() else {
+            return Ok(());
+        };
+        let failed = |reason: String| Fault::failed(format!("failed to sample stacks: {reason}"));
+        let mut sampled = sampled.map_err(failed)?;
+        let edges = samples.first().zip(samples.last());
+        sampled.taking.accounted_ns = edges.and_then(|(start, end)| server_cpu_ns(start, end));
+        let content = sampled
+            .encode()
+            .map_err(|error| failed(error.to_string()))?;
+        store.record_stack_samples(self.id, index, &content)?;
         Ok(())
     }
 

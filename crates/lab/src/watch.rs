@@ -5,23 +5,25 @@ mod client_host;
 mod instructions;
 mod pauses;
 mod reader;
+mod stacks;
 
 use std::path::Path;
 use std::time::Duration;
 
 use prony_model::{
-    Collect, CountedBy, Counter, CounterSet, Counting, Family, Gap, KeptSamples, Moment,
+    Collect, CountedBy, Counter, CounterSet, Counting, Family, Gap, KeptSamples, Moment, Profiling,
     RidingCounters, Sample, Source,
 };
 use prony_probe::{
-    Cgroup, Counters, Period, Prober, Root, Sampler, ServerPlace, hardware_counters,
+    Cgroup, Counters, Period, Prober, Root, Sampler, ServerPlace, StackEvents, hardware_counters,
 };
-use prony_profile::Profile;
+use prony_profile::{Profile, Sampled};
 use prony_servers::{Birth, Callgrind, Instance, Valgrind};
 
 use self::client_host::ClientHostReader;
 use self::instructions::Instructions;
 use self::reader::{EdgeReader, Status, System};
+use self::stacks::Stacks;
 use crate::fault::Fault;
 use crate::lab::Lab;
 use crate::server::{Server, server_fault};
@@ -42,6 +44,8 @@ pub(crate) struct Wanted {
     pub(crate) counters: Option<CounterSet>,
     /// The server runs in valgrind.
     pub(crate) valgrind: bool,
+    /// Stacks are sampled so many times per second of a processor.
+    pub(crate) stacks: Option<u32>,
     /// The server is paused now and then.
     pub(crate) pauses: bool,
 }
@@ -59,6 +63,23 @@ impl Wanted {
             collect,
             counters,
             valgrind: false,
+            stacks: None,
+            pauses: false,
+        }
+    }
+
+    /// Those of a profiling trial: no counters ride along, because both would disturb each other.
+    pub(crate) fn profiling(collect: Collect, profiling: Profiling) -> Self {
+        let collect = Collect {
+            // Samples are compared with the processor time that the kernel accounts for.
+            system: true,
+            ..collect
+        };
+        Self {
+            collect,
+            counters: None,
+            valgrind: false,
+            stacks: Some(profiling.rate),
             pauses: false,
         }
     }
@@ -69,6 +90,7 @@ impl Wanted {
             collect: Collect::default(),
             counters: (counting.by == CountedBy::Hardware).then_some(CounterSet::Hardware),
             valgrind: counting.by == CountedBy::Valgrind,
+            stacks: None,
             pauses: false,
         }
     }
@@ -83,16 +105,18 @@ impl Wanted {
             collect,
             counters: None,
             valgrind: false,
+            stacks: None,
             pauses: false,
         }
     }
 }
 
 /// The sources that were opened on a server when it was born, and the absences.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Opened {
     cgroup: Option<Cgroup>,
     counters: Option<Counters>,
+    stacks: Option<StackEvents>,
     callgrind: Option<Callgrind>,
     absent: Vec<Gap>,
 }
@@ -118,6 +142,10 @@ impl Opened {
             }
             let counters = Counters::open(pid, set).map_err(|error| error.to_string())?;
             self.counters = Some(counters);
+        }
+        if let Some(rate) = wanted.stacks {
+            let events = StackEvents::open(root, pid, rate).map_err(|error| error.to_string())?;
+            self.stacks = Some(events);
         }
         Ok(())
     }
@@ -186,6 +214,7 @@ impl Readers {
         let Opened {
             cgroup,
             counters,
+            stacks,
             callgrind,
             mut absent,
         } = opened;
@@ -216,6 +245,9 @@ impl Readers {
             readers.push(Box::new(Instructions::of(callgrind)));
         }
         readers.push(Box::new(System::new(Sampler::start(prober, period))));
+        if let Some(events) = stacks {
+            readers.push(Box::new(Stacks::of(lab.proc.clone(), events)));
+        }
         let slower = if wanted.valgrind { SIMULATED_SLOWER } else { 1 };
         let status = Status::within(STATUS_LIMIT * slower, wanted.pauses);
         Self {
@@ -288,6 +320,12 @@ impl Readers {
     pub(crate) fn take_profile(&mut self) -> Option<Profile> {
         let mut readers = self.others.iter_mut();
         readers.find_map(|reader| reader.take_profile())
+    }
+
+    /// The stacks that were found in the measured time, where they were sampled.
+    pub(crate) fn take_stacks(&mut self) -> Option<Result<Sampled, String>> {
+        let mut readers = self.others.iter_mut();
+        readers.find_map(|reader| reader.take_stacks())
     }
 
     /// Adds the server's status to the last sample, without the transactions in which sessions were

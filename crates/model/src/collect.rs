@@ -170,6 +170,19 @@ words! {
     }
 }
 
+/// Trials in which the stacks of servers are sampled, and whose times are never used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Profiling {
+    /// Profiling trials of each target, at least 1 and at most as many as there are blocks.
+    pub blocks: u32,
+    /// Samples per second of a processor, from 1 to 10,000.
+    pub rate: u32,
+    /// Milliseconds of each step, at least 1; `None` for those of timed trials. A step whose length is a
+    /// count keeps it.
+    #[serde(default)]
+    pub time_ms: Option<u64>,
+}
+
 words! {
     /// The purpose of a trial.
     #[derive(Default)]
@@ -179,6 +192,8 @@ words! {
         Timed = "timed",
         /// Its counters count, and its times do not.
         Counting = "counting",
+        /// The stacks that are found in it count, and its times do not.
+        Profiling = "profiling",
     }
 }
 

@@ -56,7 +56,8 @@ pub use campaign::{AdditionReason, BlockWithout, Campaign, Verdict};
 pub use canary::{CanaryChange, CanaryMoment, CanaryPart, CanaryReading, CanaryRule};
 pub use client_host::{ClientHostFacts, NetworkFacts};
 pub use collect::{
-    Collect, CountedBy, CountedSteps, CounterSet, Counting, KeptSamples, RidingCounters, TrialKind,
+    Collect, CountedBy, CountedSteps, CounterSet, Counting, KeptSamples, Profiling, RidingCounters,
+    TrialKind,
 };
 pub use config::{Baseline, Config, IntentFacts, IntentKind, IntentValue, IntentValueError};
 pub use dataset::{Dataset, LoadMethod, TableIndex};

@@ -6,7 +6,8 @@ use crate::words::words;
 use crate::{
     Backend, BlockWithout, BuildFacts, Campaign, CanaryRule, ClientGroup, Collect, Config,
     CountedSteps, Counting, Dataset, Effect, Engine, External, Groups, IntentValue, Pace,
-    PlacementRule, PreloadedLibrary, Thousandths, Tls, Transport, TrialKind, WantedPlacement,
+    PlacementRule, PreloadedLibrary, Profiling, Thousandths, Tls, Transport, TrialKind,
+    WantedPlacement,
 };
 
 /// Least time, in milliseconds, within which a backlog is worked off: a short step must be able to
@@ -75,6 +76,12 @@ pub struct Plan {
     /// The reason for counting nothing although nobody forbade it, and the remedy.
     #[serde(default)]
     pub counting_note: Option<String>,
+    /// Trials in which stacks are sampled; `None` for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profiling: Option<Profiling>,
+    /// The reason for sampling nothing although it was asked for, and the remedy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profiling_note: Option<String>,
     /// The bound on the canaries of its trials.
     #[serde(default)]
     pub canary: CanaryRule,
@@ -367,6 +374,16 @@ impl Step {
     }
 }
 
+impl Profiling {
+    /// The length of a step.
+    pub fn length(&self, step: Length) -> Length {
+        match (step, self.time_ms) {
+            (Length::Time { .. }, Some(ms)) => Length::Time { ms },
+            _ => step,
+        }
+    }
+}
+
 impl Counting {
     /// True where counting trials run a step.
     pub fn counts(&self, step: &Step) -> bool {
@@ -386,7 +403,7 @@ impl Plan {
                 let counts = |counting: Counting| counting.counts(&self.steps[step]);
                 self.counting.is_none_or(counts)
             }
-            TrialKind::Timed => {
+            TrialKind::Timed | TrialKind::Profiling => {
                 let of_block = |without: &&BlockWithout| without.block == trial.block;
                 let mut without = self.without.iter().filter(of_block);
                 !without.any(|without| without.steps.contains(&step))

@@ -17,6 +17,7 @@ mod order;
 mod placement;
 mod preload;
 mod profile;
+mod profiling;
 mod refusal;
 mod sequence;
 mod setting;
@@ -65,6 +66,9 @@ pub struct Knowledge<'a> {
     /// Success where this host has counters of the processor for us; else the reason, in words that
     /// fit after a colon.
     pub hardware_counters: Result<(), &'a str>,
+    /// Success where this host lets us sample the stacks of servers; else the reason, in words that fit after
+    /// a colon.
+    pub stack_samples: Result<(), &'a str>,
     /// True where valgrind is installed.
     pub valgrind: bool,
 }
@@ -209,6 +213,8 @@ fn read_with(mut fields: Fields<'_>, schemas: &[Schema], knowledge: &Knowledge<'
         trials: design.trials,
         counting: design.counting.counting,
         counting_note: design.counting.note,
+        profiling: design.profiling.profiling,
+        profiling_note: design.profiling.note,
         canary,
         targets: design.targets,
         steps: sequence.steps,

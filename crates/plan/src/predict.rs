@@ -108,6 +108,7 @@ fn trials_ms(plan: &Plan, trials: &[PlannedTrial], assumptions: &Assumptions) ->
     let load_ms = load_ms(plan, assumptions);
     let of_kind = |kind| trial_ms(plan, kind, assumptions);
     let (timed_ms, counting_ms) = (of_kind(TrialKind::Timed), of_kind(TrialKind::Counting));
+    let profiling_ms = of_kind(TrialKind::Profiling);
     let slowdown = slowdown(plan.counting, assumptions);
     trials.iter().fold(0, |sum, trial| {
         let target = &plan.targets[trial.target];
@@ -119,6 +120,7 @@ fn trials_ms(plan: &Plan, trials: &[PlannedTrial], assumptions: &Assumptions) ->
         sum.saturating_add(match trial.kind {
             TrialKind::Timed => timed_ms.saturating_add(own_load_ms),
             TrialKind::Counting => counting_ms.saturating_add(own_load_ms.saturating_mul(slowdown)),
+            TrialKind::Profiling => profiling_ms.saturating_add(own_load_ms),
         })
     })
 }
@@ -143,6 +145,7 @@ fn slowdown(counting: Option<Counting>, assumptions: &Assumptions) -> u64 {
 /// Milliseconds of a trial of this kind, without loading.
 fn trial_ms(plan: &Plan, kind: TrialKind, assumptions: &Assumptions) -> u64 {
     let counting = plan.counting.filter(|_| kind == TrialKind::Counting);
+    let profiling = plan.profiling.filter(|_| kind == TrialKind::Profiling);
     let slowdown = slowdown(counting, assumptions);
     let later_ms = match counting.map(|counting| counting.by) {
         Some(CountedBy::Valgrind) => assumptions.valgrind_start_ms,
@@ -150,7 +153,17 @@ fn trial_ms(plan: &Plan, kind: TrialKind, assumptions: &Assumptions) -> u64 {
     };
     let steps = plan.steps.iter().map(|step| {
         let work_ms = match counting {
-            None => timed_ms(step, assumptions),
+            None => match profiling {
+                None => timed_ms(step, assumptions),
+                Some(profiling) => {
+                    let length = profiling.length(step.length);
+                    let step = Step {
+                        length,
+                        ..step.clone()
+                    };
+                    timed_ms(&step, assumptions)
+                }
+            },
             Some(counting) if !counting.counts(step) => return 0,
             Some(counting) => counted_ms(step, counting, assumptions).saturating_mul(slowdown),
         };

@@ -15,6 +15,7 @@ mod optional;
 mod paces;
 mod placement;
 mod profile;
+mod profiling;
 mod schemas;
 mod sequence;
 mod studies;
@@ -76,6 +77,7 @@ struct World {
     workloads: Vec<Workload>,
     presets: Vec<Preset>,
     hardware_counters: Result<(), &'static str>,
+    stack_samples: Result<(), &'static str>,
     valgrind: bool,
 }
 
@@ -87,6 +89,7 @@ impl World {
             workloads: embedded_workloads().unwrap(),
             presets: Vec::new(),
             hardware_counters: Err(NO_COUNTERS),
+            stack_samples: Ok(()),
             valgrind: false,
         }
     }
@@ -109,6 +112,7 @@ impl World {
             honours: &honours,
             digest: &digest,
             hardware_counters: self.hardware_counters,
+            stack_samples: self.stack_samples,
             valgrind: self.valgrind,
         }
     }

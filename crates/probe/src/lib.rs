@@ -27,6 +27,7 @@ mod root;
 mod sampler;
 mod scheduling_group;
 mod server;
+mod stacks;
 mod stat;
 #[cfg(test)]
 mod testing;
@@ -45,4 +46,7 @@ pub use process::{ProcessSample, resident_peak_bytes, thread_cpu_ns};
 pub use root::{ProbeError, Root, monotonic_ns};
 pub use sampler::{Period, Sampler};
 pub use scheduling_group::scheduling_group;
+pub use stacks::{
+    Frame, Reach, Stack, StackEvents, StackReading, StackSampler, StackSamples, check_stack_samples,
+};
 pub use threads::ThreadsSample;

@@ -18,7 +18,20 @@ pub struct Components {
     sessions: Vec<String>,
     /// Name of the outermost function that a path is shown from, the first that it has.
     roots: Vec<String>,
+    waits: Vec<WaitRule>,
 }
+
+/// Places in the kernel where threads wait for one thing.
+#[derive(Debug, Clone)]
+struct WaitRule {
+    kind: String,
+    places: Regex,
+}
+
+/// Threads that wait for nothing.
+const RUNNING: &str = "on a processor, or ready";
+/// Threads that wait at a place that no rule has.
+const OTHER_WAITS: &str = "other waits";
 
 /// The reason that a table of components can't be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -59,6 +72,15 @@ struct Document {
     roots: Vec<String>,
     #[serde(default)]
     component: Vec<toml::Spanned<Row>>,
+    #[serde(default)]
+    wait: Vec<toml::Spanned<WaitRow>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WaitRow {
+    name: String,
+    places: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -90,6 +112,7 @@ impl Components {
         own.rules.extend(built_in.rules);
         own.sessions.extend(built_in.sessions);
         own.roots.extend(built_in.roots);
+        own.waits.extend(built_in.waits);
         Ok(own)
     }
 
@@ -103,6 +126,28 @@ impl Components {
             let at = source.span().map_or(0, |span| span.start);
             error(at, source.message().to_owned())
         })?;
+        let compile = |pattern: String, at: usize| {
+            // Names are bytes to compilers and linkers, and classes of Unicode take five times as long
+            // to compile.
+            let compiled = RegexBuilder::new(&pattern).unicode(false).build();
+            compiled.map_err(|source| {
+                error(
+                    at,
+                    format!("`{pattern}` is no regular expression: {source}"),
+                )
+            })
+        };
+        // One pattern of all: the beginnings of names are listed one by one to be read.
+        let any_of = |patterns: &[String]| format!("^(?:{})", patterns.join("|"));
+        let mut waits = Vec::new();
+        for row in document.wait {
+            let at = row.span().start;
+            let row = row.into_inner();
+            waits.push(WaitRule {
+                kind: row.name,
+                places: compile(any_of(&row.places), at)?,
+            });
+        }
         let mut rules = Vec::new();
         for row in document.component {
             let at = row.span().start;
@@ -112,24 +157,11 @@ impl Components {
                               without both, every function belongs to it";
                 return Err(error(at, reason.to_owned()));
             }
-            let compile = |pattern: String| {
-                // Names are bytes to compilers and linkers, and classes of Unicode take five times as long
-                // to compile.
-                let compiled = RegexBuilder::new(&pattern).unicode(false).build();
-                compiled.map_err(|source| {
-                    error(
-                        at,
-                        format!("`{pattern}` is no regular expression: {source}"),
-                    )
-                })
-            };
-            // One pattern of all: the beginnings of names are listed one by one to be read.
-            let function =
-                (!row.functions.is_empty()).then(|| format!("^(?:{})", row.functions.join("|")));
+            let function = (!row.functions.is_empty()).then(|| any_of(&row.functions));
             rules.push(Rule {
                 component: row.name,
-                object: row.object.map(compile).transpose()?,
-                function: function.map(compile).transpose()?,
+                object: row.object.map(|it| compile(it, at)).transpose()?,
+                function: function.map(|it| compile(it, at)).transpose()?,
                 callees: row.callees,
             });
         }
@@ -137,7 +169,17 @@ impl Components {
             rules,
             sessions: document.sessions,
             roots: document.roots,
+            waits,
         })
+    }
+
+    /// What a thread waits for at a place in the kernel; without a place, it waits for nothing.
+    pub(crate) fn wait(&self, place: &str) -> &str {
+        if place.is_empty() {
+            return RUNNING;
+        }
+        let rule = self.waits.iter().find(|rule| rule.places.is_match(place));
+        rule.map_or(OTHER_WAITS, |rule| &rule.kind)
     }
 
     /// The component of a function by its comparable name and the name of its object; `None` if no rule

@@ -1,6 +1,6 @@
-//! Costs of one step on one target: what sessions execute for an operation, by function and component.
+//! Costs of one step on one target: what an operation costs, by function and component.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use crate::component::{Components, Match};
@@ -25,9 +25,11 @@ pub enum MappedBy {
     Nothing,
 }
 
-/// What sessions execute, in instructions for each operation.
+/// What sessions execute for each operation: instructions, or microseconds of a processor.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Costs {
+    /// How sure the figures are, where they are of samples.
+    pub sampling: Option<Sampling>,
     /// Of the threads of sessions.
     pub total: f64,
     /// Of all other threads.
@@ -56,10 +58,20 @@ pub enum FunctionName {
     In(String),
 }
 
+/// How sure figures of samples are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sampling {
+    /// The cost that one sample stands for, above 0.
+    pub unit: f64,
+    /// Standard error of the cost of an operation, as a share of it: that of the time which is divided among
+    /// the samples.
+    pub relative_error: f64,
+}
+
 /// The cost of a function.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FunctionCost {
-    /// Instructions of its own for each operation.
+    /// Its own for each operation.
     pub own: f64,
     /// Name of its component.
     pub component: String,
@@ -91,14 +103,50 @@ struct Shown {
 }
 
 impl Profile {
-    /// Costs of each operation; `operations` is at least 1.
+    /// Costs of each operation in instructions; `operations` is at least 1.
     pub fn costs(&self, components: &Components, operations: u64) -> Costs {
+        self.costs_in_units(components, 1.0 / operations.max(1) as f64)
+    }
+
+    /// Costs of each operation in the unit of `cost`, which all samples share: the time that all threads of
+    /// the server spend on a processor for an operation, with its standard error as a share of it.
+    pub fn costs_of_samples(
+        &self,
+        components: &Components,
+        cost: f64,
+        relative_error: f64,
+    ) -> Costs {
+        let unit = cost / self.total().max(1) as f64;
+        let sampling = Sampling {
+            unit,
+            relative_error,
+        };
+        Costs {
+            sampling: Some(sampling),
+            ..self.costs_in_units(components, unit)
+        }
+    }
+
+    /// Ids of the threads that serve clients, where they are known.
+    pub(crate) fn session_threads(&self, components: &Components) -> BTreeSet<u32> {
         let mut known = Known {
             profile: self,
             components,
             found: HashMap::new(),
         };
-        let of_each = |count: u64| count as f64 / operations.max(1) as f64;
+        let threads = self.threads().iter();
+        let sessions = threads.filter(|thread| known.is_session(thread));
+        sessions.flat_map(|thread| thread.ids()).copied().collect()
+    }
+
+    /// Costs where one of what was counted costs `unit`.
+    fn costs_in_units(&self, components: &Components, unit: f64) -> Costs {
+        let mut known = Known {
+            profile: self,
+            components,
+            found: HashMap::new(),
+        };
+        let of_each = |count: u64| count as f64 * unit;
         let mut costs = Costs::default();
         let mut callers: BTreeMap<FunctionName, BTreeMap<String, f64>> = BTreeMap::new();
         for thread in self.threads() {

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use prony_stats::{benjamini_hochberg, normal_both_tails};
+
 use crate::costs::{Costs, FunctionName, MappedBy};
 
 /// The least difference of a function that is called one, as a share of the base's total. Of 722
@@ -14,16 +16,23 @@ const LEAST: f64 = 20.0;
 /// sum stays are no changes: `FBDetect` (SOSP 2024) calls them cost shifts.
 const RENAMED_WITHIN: f64 = 0.25;
 
-/// A figure of the base beside that of the target, in instructions for each operation: means of the trials.
+/// The share of what is called a difference that is none, at most on average, in figures of samples.
+const FALSE_SHARE: f64 = 0.05;
+/// Standard errors to either side of a figure that make its 95 % interval.
+const ERRORS_OF_INTERVAL: f64 = 1.96;
+
+/// A figure of the base beside that of the target, for each operation: means of the trials.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pair {
     /// Of the base.
     pub base: f64,
     /// Of the target.
     pub target: f64,
-    /// The most by which a trial's difference can be away from that of the means; `None` where a side has
-    /// one trial.
+    /// Of counts, the most by which a trial's difference can be away from that of the means, and `None` where a
+    /// side has one trial. Of samples, half the 95 % interval of the difference.
     pub within: Option<f64>,
+    /// `true` for a figure of samples whose difference is no accident, by its test; `None` for one of counts.
+    pub is_significant: Option<bool>,
 }
 
 /// Costs of a target beside those of the base.
@@ -95,6 +104,24 @@ pub struct PathRow {
 
 impl Pair {
     /// Of one figure in each trial of both sides.
+    fn new(sides: &Sides<'_>, of: &dyn Fn(&Costs) -> f64) -> Self {
+        let base: Vec<f64> = sides.base.iter().map(of).collect();
+        let target: Vec<f64> = sides.target.iter().map(of).collect();
+        Self::with_errors(sides, &base, &target)
+    }
+
+    fn with_errors(sides: &Sides<'_>, base: &[f64], target: &[f64]) -> Self {
+        let pair = Self::of(base, target);
+        match sides.samples(base, target) {
+            None => pair,
+            Some(error) => Self {
+                within: Some(ERRORS_OF_INTERVAL * error),
+                is_significant: Some(false),
+                ..pair
+            },
+        }
+    }
+
     fn of(base: &[f64], target: &[f64]) -> Self {
         let (of_base, of_target) = (mean(base), mean(target));
         let both = base.len() > 1 && target.len() > 1;
@@ -102,6 +129,17 @@ impl Pair {
             base: of_base,
             target: of_target,
             within: both.then(|| most_away(base, of_base) + most_away(target, of_target)),
+            is_significant: None,
+        }
+    }
+
+    /// The p-value of the difference of figures of samples.
+    fn p_value(&self) -> f64 {
+        let error = self.within.unwrap_or(0.0) / ERRORS_OF_INTERVAL;
+        if error > 0.0 {
+            normal_both_tails(self.difference() / error)
+        } else {
+            1.0
         }
     }
 
@@ -112,9 +150,105 @@ impl Pair {
 
     /// `true` if the difference is larger than what two starts of one server differ by.
     pub fn differs(&self, total_of_base: f64) -> bool {
-        let least = (total_of_base * LEAST_SHARE).max(LEAST);
-        self.difference().abs() > self.within.unwrap_or(0.0).max(least)
+        let least = total_of_base * LEAST_SHARE;
+        match self.is_significant {
+            Some(is_significant) => is_significant && self.difference().abs() > least,
+            None => self.difference().abs() > self.within.unwrap_or(0.0).max(least).max(LEAST),
+        }
     }
+}
+
+/// Decides which of several differences are no accidents: among those that are called so, few are
+/// (Benjamini and Hochberg). Counts have no test.
+fn judge<'a>(pairs: impl Iterator<Item = &'a mut Pair>) {
+    let mut sampled: Vec<&mut Pair> = pairs.filter(|it| it.is_significant.is_some()).collect();
+    let p_values: Vec<f64> = sampled.iter().map(|pair| pair.p_value()).collect();
+    let adjusted = benjamini_hochberg(&p_values);
+    for (pair, p) in sampled.iter_mut().zip(adjusted) {
+        pair.is_significant = Some(p <= FALSE_SHARE);
+    }
+}
+
+/// The trials of both sides.
+struct Sides<'a> {
+    base: &'a [Costs],
+    target: &'a [Costs],
+    /// The factor by which samples vary more than independent ones would, from trial to trial of one side; at
+    /// least 1.
+    dispersion: f64,
+}
+
+impl<'a> Sides<'a> {
+    fn new(base: &'a [Costs], target: &'a [Costs]) -> Self {
+        let (base_excess, base_degrees) = excess(base);
+        let (target_excess, target_degrees) = excess(target);
+        let degrees = base_degrees + target_degrees;
+        let dispersion = if degrees > 0.0 {
+            ((base_excess + target_excess) / degrees).max(1.0)
+        } else {
+            1.0
+        };
+        Self {
+            base,
+            target,
+            dispersion,
+        }
+    }
+
+    /// The standard error of the difference of means of a figure of samples: `None` for counts.
+    ///
+    /// A number of samples has the variance of Poisson's distribution, times the dispersion (quasi-Poisson,
+    /// McCullagh and Nelder, Generalized linear models, 1989, 6.2.3). The time that the samples share has an
+    /// error of its own.
+    fn samples(&self, base: &[f64], target: &[f64]) -> Option<f64> {
+        let mut variance = 0.0;
+        for (trials, values) in [(self.base, base), (self.target, target)] {
+            let of_trials = values.len() as f64;
+            let mut shared = 0.0_f64;
+            for (costs, value) in trials.iter().zip(values) {
+                let sampling = costs.sampling?;
+                variance += self.dispersion * value * sampling.unit / (of_trials * of_trials);
+                shared = shared.max(sampling.relative_error);
+            }
+            variance += (mean(values) * shared).powi(2);
+        }
+        Some(variance.sqrt())
+    }
+}
+
+/// The fewest samples of a function, in all trials of a side, that tell how these vary.
+const TELLING: f64 = 10.0;
+
+/// Pearson's statistic of the trials of a side, whose samples should be spread over functions alike, and its
+/// degrees of freedom.
+fn excess(trials: &[Costs]) -> (f64, f64) {
+    let sampled: Vec<(&Costs, f64)> = trials
+        .iter()
+        .filter_map(|costs| Some((costs, costs.sampling?.unit)))
+        .collect();
+    if sampled.len() < 2 {
+        return (0.0, 0.0);
+    }
+    let names: BTreeSet<&FunctionName> = trials.iter().flat_map(|it| it.functions.keys()).collect();
+    let totals: Vec<f64> = sampled.iter().map(|(it, unit)| it.total / unit).collect();
+    let all: f64 = totals.iter().sum();
+    let (mut statistic, mut functions) = (0.0, 0.0);
+    for name in names {
+        let counts: Vec<f64> = sampled
+            .iter()
+            .map(|(costs, unit)| costs.functions.get(name).map_or(0.0, |it| it.own) / unit)
+            .collect();
+        let sum: f64 = counts.iter().sum();
+        if sum < TELLING {
+            continue;
+        }
+        functions += 1.0;
+        for (count, total) in counts.iter().zip(&totals) {
+            let expected = sum * total / all;
+            statistic += (count - expected).powi(2) / expected.max(f64::MIN_POSITIVE);
+        }
+    }
+    (statistic, functions * (sampled.len() - 1) as f64)
 }
 
 fn mean(figures: &[f64]) -> f64 {
@@ -131,11 +265,8 @@ fn most_away(figures: &[f64], from: f64) -> f64 {
 impl Comparison {
     /// Compares the trials of a target with those of the base, at least one each.
     pub fn new(base: &[Costs], target: &[Costs]) -> Self {
-        let pair = |of: &dyn Fn(&Costs) -> f64| {
-            let base: Vec<f64> = base.iter().map(of).collect();
-            let target: Vec<f64> = target.iter().map(of).collect();
-            Pair::of(&base, &target)
-        };
+        let sides = Sides::new(base, target);
+        let pair = |of: &dyn Fn(&Costs) -> f64| Pair::new(&sides, of);
         let all = || base.iter().chain(target);
         let names: BTreeSet<&String> = all().flat_map(|costs| costs.components.keys()).collect();
         let mut components: Vec<ComponentRow> = names
@@ -146,6 +277,7 @@ impl Comparison {
             })
             .collect();
         components.sort_by(|a, b| by_difference(&a.cost, &b.cost));
+        judge(components.iter_mut().map(|row| &mut row.cost));
 
         let names: BTreeSet<&FunctionName> =
             all().flat_map(|costs| costs.functions.keys()).collect();
@@ -167,7 +299,9 @@ impl Comparison {
             })
         });
         let mut functions = with_renamed(rows.collect());
-        let total = pair(&|costs| costs.total);
+        judge(functions.iter_mut().map(|row| &mut row.cost));
+        let mut total = pair(&|costs| costs.total);
+        judge([&mut total].into_iter());
         // What is no difference, however large, stands behind all that is one.
         functions.sort_by(|a, b| {
             let is_none = |row: &FunctionRow| !row.cost.differs(total.base);
@@ -183,7 +317,7 @@ impl Comparison {
             not_mapped: pair(&|costs| costs.mapped.get(&MappedBy::Nothing).copied().unwrap_or(0.0)),
             components,
             functions,
-            paths: paths(base, target),
+            paths: paths(&sides),
         }
     }
 
@@ -243,11 +377,8 @@ fn with_renamed(rows: Vec<FunctionRow>) -> Vec<FunctionRow> {
             new.cost = Pair {
                 base: old.cost.base,
                 target: new.cost.target,
-                within: old
-                    .cost
-                    .within
-                    .zip(new.cost.within)
-                    .map(|(old, new)| old + new),
+                within: both_within(old.cost, new.cost),
+                is_significant: new.cost.is_significant,
             };
             new.presence = Presence::Renamed(old.name);
         }
@@ -256,14 +387,22 @@ fn with_renamed(rows: Vec<FunctionRow>) -> Vec<FunctionRow> {
     others
 }
 
+/// How far the difference of two figures can be off that are taken for one: errors of samples are independent.
+fn both_within(old: Pair, new: Pair) -> Option<f64> {
+    let within = old.within.zip(new.within);
+    within.map(|(one, other)| match new.is_significant {
+        Some(_) => one.hypot(other),
+        None => one + other,
+    })
+}
+
 /// Costs by chain of functions that both sides have.
-fn paths(base: &[Costs], target: &[Costs]) -> Vec<PathRow> {
-    let common = common_names(base, target);
-    let base: Vec<_> = base.iter().map(|costs| inclusive(costs, &common)).collect();
-    let target: Vec<_> = target
-        .iter()
-        .map(|costs| inclusive(costs, &common))
-        .collect();
+fn paths(sides: &Sides<'_>) -> Vec<PathRow> {
+    let common = common_names(sides.base, sides.target);
+    let of_side = |side: &[Costs]| -> Vec<BTreeMap<Vec<String>, f64>> {
+        side.iter().map(|costs| inclusive(costs, &common)).collect()
+    };
+    let (base, target) = (of_side(sides.base), of_side(sides.target));
     let all: BTreeSet<&Vec<String>> = base
         .iter()
         .chain(&target)
@@ -278,9 +417,10 @@ fn paths(base: &[Costs], target: &[Costs]) -> Vec<PathRow> {
         .into_iter()
         .map(|path| PathRow {
             path: path.clone(),
-            cost: Pair::of(&of(&base, path), &of(&target, path)),
+            cost: Pair::with_errors(sides, &of(&base, path), &of(&target, path)),
         })
         .collect();
+    judge(rows.iter_mut().map(|row| &mut row.cost));
     rows.sort_by(|a, b| by_difference(&a.cost, &b.cost));
     rows
 }

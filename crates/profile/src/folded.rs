@@ -6,8 +6,8 @@ use std::fmt::Write;
 use crate::costs::Costs;
 use crate::difference::{common_names, projected};
 
-/// Counts are written in thousandths of an instruction, because the programs read whole numbers only.
-const FOLDED_PER_INSTRUCTION: f64 = 1_000.0;
+/// Costs are written in thousandths of their unit, because the programs read whole numbers only.
+const FOLDED_PER_UNIT: f64 = 1_000.0;
 
 /// The stacks of a target, means of its trials: functions from the outermost to the innermost, and at last
 /// a component in brackets.
@@ -67,7 +67,7 @@ fn joined(stack: &[String]) -> String {
     reason = "counts are positive, and a float holds those of any operation"
 )]
 pub(crate) fn count(own: f64) -> u64 {
-    (own * FOLDED_PER_INSTRUCTION).round() as u64
+    (own * FOLDED_PER_UNIT).round() as u64
 }
 
 #[cfg(test)]

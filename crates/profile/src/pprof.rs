@@ -34,15 +34,16 @@ const FUNCTION_ID: u64 = 1;
 const VARINT: u64 = 0;
 const BYTES: u64 = 2;
 
-/// The stacks of a target, means of its trials, in thousandths of an instruction for each operation.
+/// The stacks of a target, means of its trials, in thousandths of `unit`, such as "instructions per
+/// operation".
 ///
 /// # Errors
 /// When they can't be compressed, which does not happen in memory.
-pub fn pprof(trials: &[Costs]) -> io::Result<Vec<u8>> {
+pub fn pprof(trials: &[Costs], unit: &str) -> io::Result<Vec<u8>> {
     let mut strings = Strings::default();
     let mut whole = Message::default();
     let mut kind = Message::default();
-    kind.number(TYPE, strings.index("instructions per operation"));
+    kind.number(TYPE, strings.index(unit));
     kind.number(UNIT, strings.index("thousandths"));
     whole.message(SAMPLE_TYPE, &kind);
     // A function has one location, of the same number.
@@ -162,7 +163,7 @@ mod tests {
             stacks: BTreeMap::from([(vec!["main".to_owned(), "[parser]".to_owned()], 1.5)]),
             ..Costs::default()
         };
-        let compressed = pprof(&[costs]).unwrap();
+        let compressed = pprof(&[costs], "instructions per operation").unwrap();
         let mut bytes = Vec::new();
         GzDecoder::new(compressed.as_slice())
             .read_to_end(&mut bytes)

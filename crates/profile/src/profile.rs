@@ -5,11 +5,13 @@ use std::io::{self, Read};
 
 use flate2::Compression;
 use flate2::read::{GzDecoder, GzEncoder};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::symbols::Extents;
+use crate::symbols::{Extents, START};
 
-/// Instructions that a server's threads executed in user space during the measured time of a step.
+/// What a server's threads did during the measured time of a step: instructions that they executed in user
+/// space, or samples of what they were at.
 ///
 /// Names are kept as the linker has them: what is made of them is decided when they are read, so that
 /// better rules also explain what was measured before.
@@ -34,6 +36,9 @@ pub(crate) struct Function {
 /// The tree of calls of a thread.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Thread {
+    /// Ids of the threads that it stands for, where they are known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    ids: Vec<u32>,
     calls: Vec<Call>,
     #[serde(skip)]
     by_place: HashMap<(Option<u32>, u32), u32>,
@@ -46,7 +51,7 @@ pub(crate) struct Call {
     pub(crate) parent: Option<u32>,
     /// Index in the profile's functions.
     pub(crate) function: u32,
-    /// What it executed itself.
+    /// Instructions that it executed itself, or samples that found it.
     pub(crate) own: u64,
 }
 
@@ -65,7 +70,7 @@ pub enum ProfileError {
 }
 
 impl Profile {
-    /// Instructions of all threads.
+    /// Instructions or samples of all threads.
     pub fn total(&self) -> u64 {
         let totals = self.threads.iter().map(Thread::total);
         totals.fold(0, u64::saturating_add)
@@ -121,10 +126,7 @@ impl Profile {
     /// # Errors
     /// When it can't be written as JSON, which does not happen.
     pub fn encode(&self) -> Result<Vec<u8>, ProfileError> {
-        let json = serde_json::to_vec(self)?;
-        let mut bytes = Vec::new();
-        GzEncoder::new(json.as_slice(), Compression::default()).read_to_end(&mut bytes)?;
-        Ok(bytes)
+        compressed(self)
     }
 
     /// Reads what [`Self::encode`] has written.
@@ -132,20 +134,20 @@ impl Profile {
     /// # Errors
     /// When it is something else.
     pub fn decode(bytes: &[u8]) -> Result<Self, ProfileError> {
-        let mut json = Vec::new();
-        GzDecoder::new(bytes).read_to_end(&mut json)?;
-        let profile: Self = serde_json::from_slice(&json)?;
-        let objects = profile.objects.len();
-        if profile
-            .functions
-            .iter()
-            .any(|f| f.object as usize >= objects)
-        {
+        let profile: Self = decompressed(bytes)?;
+        profile.check()?;
+        Ok(profile)
+    }
+
+    /// Every index leads somewhere.
+    pub(crate) fn check(&self) -> Result<(), ProfileError> {
+        let objects = self.objects.len();
+        if self.functions.iter().any(|f| f.object as usize >= objects) {
             return Err(ProfileError::Index("a function has no object"));
         }
-        for thread in &profile.threads {
+        for thread in &self.threads {
             for (index, call) in thread.calls.iter().enumerate() {
-                if call.function as usize >= profile.functions.len() {
+                if call.function as usize >= self.functions.len() {
                     return Err(ProfileError::Index("a call has no function"));
                 }
                 if call.parent.is_some_and(|parent| parent as usize >= index) {
@@ -153,7 +155,7 @@ impl Profile {
                 }
             }
         }
-        Ok(profile)
+        Ok(())
     }
 
     pub(crate) fn threads(&self) -> &[Thread] {
@@ -171,8 +173,21 @@ impl Profile {
     }
 }
 
-/// The beginning of the symbol of a function without one.
-const START: &str = "+0x";
+/// Content as JSON, compressed.
+pub(crate) fn compressed(content: &impl Serialize) -> Result<Vec<u8>, ProfileError> {
+    let json = serde_json::to_vec(content)?;
+    let mut bytes = Vec::new();
+    GzEncoder::new(json.as_slice(), Compression::default()).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// What [`compressed`] has written.
+pub(crate) fn decompressed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ProfileError> {
+    let mut json = Vec::new();
+    GzDecoder::new(bytes).read_to_end(&mut json)?;
+    Ok(serde_json::from_slice(&json)?)
+}
+
 /// The symbol of stubs of the linker.
 const STUB: &str = "[PLT]";
 
@@ -198,6 +213,18 @@ fn address(symbol: &str) -> Option<Address> {
 }
 
 impl Thread {
+    /// Ids of the threads that it stands for, where they are known.
+    pub(crate) fn ids(&self) -> &[u32] {
+        &self.ids
+    }
+
+    /// Makes it stand for one more thread.
+    pub(crate) fn stand_for(&mut self, id: u32) {
+        if let Err(at) = self.ids.binary_search(&id) {
+            self.ids.insert(at, id);
+        }
+    }
+
     pub(crate) fn calls(&self) -> &[Call] {
         &self.calls
     }

@@ -70,6 +70,8 @@ pub(crate) fn experiment(
         Failure::usage(format!("find the folder of {}: {error}", path.display()))
     })?;
     let hardware_counters = hardware_counters();
+    let stack_samples = prony_probe::check_stack_samples(&prony_probe::Root::live());
+    let stack_samples = stack_samples.map_err(|error| error.to_string());
     let knowledge = Knowledge {
         builds: &catalogue.facts(),
         intents: &catalogue.intent_facts(),
@@ -79,6 +81,7 @@ pub(crate) fn experiment(
         honours: &|target, allow| honours(catalogue, target, allow),
         digest: &|file| prony_servers::library_digest(file).map_err(|error| error.to_string()),
         hardware_counters: hardware_counters.as_ref().copied().map_err(String::as_str),
+        stack_samples: stack_samples.as_ref().copied().map_err(String::as_str),
         valgrind: valgrind_is_here(),
     };
     let name = path.display().to_string();

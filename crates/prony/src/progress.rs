@@ -41,6 +41,7 @@ fn trial_words(target: &str, kind: TrialKind) -> String {
     match kind {
         TrialKind::Timed => target.to_owned(),
         TrialKind::Counting => format!("{target}, counting"),
+        TrialKind::Profiling => format!("{target}, profiling"),
     }
 }
 

@@ -169,7 +169,7 @@ impl<'a> Analysis<'a> {
             run,
             appended: appended(store)?,
             builds: store.builds()?,
-            is_profiled: store.has_profiles()?,
+            is_profiled: store.has_profiles()? || store.has_stack_samples()?,
             components: Vec::new(),
             definitions: store.definitions()?,
             settings: Settings::of_run(store, &plan.by_base())?,

@@ -103,10 +103,29 @@ pub enum ReportError {
         /// The reason.
         reason: String,
     },
+    /// No trial has samples of stacks.
+    #[error(
+        "explain the time of operations: the run has no samples of stacks, because {reason}; put [profiling] \
+         into the experiment, and run it again"
+    )]
+    NoSamples {
+        /// The reason.
+        reason: String,
+    },
+    /// Samples of stacks make no figures.
+    #[error("explain the time of step {step} on {target}: {reason}")]
+    Samples {
+        /// Name of the target.
+        target: String,
+        /// Name of the step.
+        step: String,
+        /// The reason.
+        reason: String,
+    },
     /// A target was not profiled.
     #[error(
         "explain the costs of {target}: it has no execution profile of what was asked for; `prony report RUN --detail` \
-         shows why its instructions were not counted"
+         shows what could not be read"
     )]
     NoProfile {
         /// Its name.

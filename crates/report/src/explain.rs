@@ -1,8 +1,8 @@
-//! Why an operation costs what it costs: instructions by component, function and path, and what targets
+//! Why an operation costs what it costs: instructions or time by component, function and path, and what targets
 //! differ by.
 //!
-//! Floors as in reports: `cells` reads profiles of counting trials, the crate `profile` makes figures of them,
-//! `page` and `data` write them.
+//! Floors as in reports: `cells` and `samples` read profiles, the crate `profile` makes figures of them, `page`
+//! and `data` write them.
 
 mod answer;
 pub(crate) mod by_component;
@@ -11,14 +11,16 @@ mod data;
 mod flame;
 mod page;
 mod question;
+mod samples;
 mod times;
+mod trial;
 
 use prony_profile::{Components, folded, folded_difference, pprof};
 use prony_store::Store;
 
 use self::answer::{Compared, Explanation, answer};
 use self::cells::Cells;
-pub use self::question::{ExplainBy, ExplainFormat, ExplainQuestion};
+pub use self::question::{ExplainBy, ExplainFormat, ExplainQuestion, ExplainUnit};
 use self::times::Times;
 use crate::error::ReportError;
 use crate::format::{Screen, markdown, text};
@@ -46,7 +48,7 @@ impl<'q> Explained<'q> {
         let step = question.step.and(cells.all().next());
         Ok(Self {
             times: step
-                .map(|cell| Times::read(store, cell.step_index))
+                .map(|cell| Times::read(store, cell.step_index, components))
                 .transpose()?,
             cells,
             question: *question,
@@ -59,11 +61,18 @@ impl<'q> Explained<'q> {
     /// When it can't be written as JSON.
     pub fn write(&self, format: ExplainFormat, screen: Screen) -> Result<String, ReportError> {
         let explanation = self.answer();
-        let document = || page::document(&explanation, self.times.as_ref(), self.question.by);
+        let document = || {
+            page::document(
+                &explanation,
+                self.cells.unit,
+                self.times.as_ref(),
+                self.question.by,
+            )
+        };
         match format {
             ExplainFormat::Text => Ok(text::write_for(&document(), screen)),
             ExplainFormat::Markdown => Ok(markdown::write(&document())),
-            ExplainFormat::Json => data::json(&explanation, self.times.as_ref()),
+            ExplainFormat::Json => data::json(&explanation, self.cells.unit, self.times.as_ref()),
         }
     }
 
@@ -86,7 +95,7 @@ impl<'q> Explained<'q> {
     /// # Errors
     /// If no step and target are named.
     pub fn flame_graph(&self) -> Result<String, ReportError> {
-        Ok(flame::svg(&self.two()?))
+        Ok(flame::svg(&self.two()?, self.cells.unit))
     }
 
     /// The stacks of a step of one target, in the format of pprof.
@@ -94,7 +103,8 @@ impl<'q> Explained<'q> {
     /// # Errors
     /// If no step and target are named.
     pub fn pprof(&self) -> Result<Vec<u8>, ReportError> {
-        pprof(&self.two()?.target.trials).map_err(|source| ReportError::Pprof { source })
+        pprof(&self.two()?.target.trials, self.cells.unit.of_operation())
+            .map_err(|source| ReportError::Pprof { source })
     }
 
     fn two(&self) -> Result<Compared<'_>, ReportError> {

@@ -30,7 +30,7 @@ pub use analysis::settings::EffectiveTarget;
 pub use calibration::{calibration_json, calibration_text};
 pub use compare::{Question, SyntaxError, compare};
 pub use error::{HistogramError, ReportError, ViewError};
-pub use explain::{ExplainBy, ExplainFormat, ExplainQuestion, Explained};
+pub use explain::{ExplainBy, ExplainFormat, ExplainQuestion, ExplainUnit, Explained};
 pub use extent::{Extent, StepChoice};
 pub use format::{
     Format, Screen, effective_settings, lineage, render, render_extent, render_relative, view,

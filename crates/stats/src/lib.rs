@@ -31,6 +31,6 @@ pub use paired::{PairedRatio, Pairs};
 pub use planning::PairedTest;
 pub use segments::{Change, HISTORY_MIN, Segments, change_points};
 pub use signed_rank::SignedRank;
-pub use student::t_quantile;
+pub use student::{normal_both_tails, t_quantile};
 pub use summary::{SampleError, Summary};
 pub use unpaired::UnpairedRatio;

@@ -83,6 +83,12 @@ pub(crate) fn noncentral_t(t: f64, degrees: u32, noncentrality: f64) -> f64 {
     (weighted.sum::<f64>() * step / 3.0).clamp(0.0, 1.0)
 }
 
+/// Probability that a value of the normal distribution is as far from its mean as `z` standard deviations, in
+/// any direction: the p-value of a two-sided test. No number gives none.
+pub fn normal_both_tails(z: f64) -> f64 {
+    erfc(z.abs() / std::f64::consts::SQRT_2)
+}
+
 /// Probability that a value of the normal distribution is `z` at most.
 fn normal_below(z: f64) -> f64 {
     0.5 * erfc(-z / std::f64::consts::SQRT_2)
@@ -121,6 +127,20 @@ mod tests {
                 "{p} {degrees}: {other}"
             );
         }
+    }
+
+    /// scipy 1.17.1: `2 * scipy.stats.norm.sf(z)`.
+    #[test]
+    fn known_tails_of_the_normal_distribution() {
+        for (z, expected) in [
+            (0.0, 1.0),
+            (1.959_963_984_540_054, 0.05),
+            (-3.0, 0.002_699_796_063_260_19),
+        ] {
+            let found = normal_both_tails(z);
+            assert!((found - expected).abs() < 1e-10, "{z}: {found}");
+        }
+        assert!(normal_both_tails(f64::NAN).is_nan());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Profiles: the work of servers by function, in trials that count it.
+//! Profiles: the work of servers by function, in trials that count it or sample stacks.
 
 use rusqlite::params;
 
@@ -26,19 +26,61 @@ impl Store {
         })
     }
 
-    /// `true` if any step of a trial has a profile.
+    /// Records the samples of stacks of a step whose outcome is on record, in the form of the crate `profile`.
+    ///
+    /// # Errors
+    /// When there is no such outcome, or it has samples.
+    pub fn record_stack_samples(
+        &mut self,
+        trial: TrialId,
+        step: usize,
+        content: &[u8],
+    ) -> Result<(), StoreError> {
+        self.write("record samples of stacks", |transaction, _| {
+            insert_row! { transaction, "record samples of stacks", stack_samples {
+                trial_id: trial, step_id: step, content: content,
+            } }
+        })
+    }
+
+    /// `true` if any step of a trial has a profile that counts instructions.
     ///
     /// # Errors
     /// When the file can't be read.
     pub fn has_profiles(&self) -> Result<bool, StoreError> {
-        let found = first(
-            &self.connection,
-            "look for profiles",
-            "SELECT 1 FROM profile LIMIT 1",
-            [],
-            |row| row.get::<_, i64>(0),
-        )?;
+        self.has_rows("SELECT 1 FROM profile LIMIT 1")
+    }
+
+    /// `true` if any step of a trial has samples of stacks.
+    ///
+    /// # Errors
+    /// When the file can't be read.
+    pub fn has_stack_samples(&self) -> Result<bool, StoreError> {
+        self.has_rows("SELECT 1 FROM stack_samples LIMIT 1")
+    }
+
+    fn has_rows(&self, query: &str) -> Result<bool, StoreError> {
+        let read = |row: &rusqlite::Row<'_>| row.get::<_, i64>(0);
+        let found = first(&self.connection, "look for profiles", query, [], read)?;
         Ok(found.is_some())
+    }
+
+    /// The samples of stacks of a step of a trial; `None` where none were taken.
+    ///
+    /// # Errors
+    /// When the file can't be read.
+    pub fn stack_samples(
+        &self,
+        trial: TrialId,
+        step: usize,
+    ) -> Result<Option<Vec<u8>>, StoreError> {
+        first(
+            &self.connection,
+            "read samples of stacks",
+            "SELECT content FROM stack_samples WHERE trial_id = ?1 AND step_id = ?2",
+            params![trial, step],
+            |row| row.get(0),
+        )
     }
 
     /// The profile of a step of a trial; `None` where none was made.

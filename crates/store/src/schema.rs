@@ -11,7 +11,7 @@ use crate::header::{self, APPLICATION_ID, UNRELEASED_ID};
 
 /// Scripts that each bring a file to the next version; the first one makes version 1. Scripts are
 /// only ever appended.
-const SCRIPTS: [&str; 8] = [
+const SCRIPTS: [&str; 9] = [
     include_str!("schema/1.sql"),
     include_str!("schema/2.sql"),
     include_str!("schema/3.sql"),
@@ -20,11 +20,12 @@ const SCRIPTS: [&str; 8] = [
     include_str!("schema/6.sql"),
     include_str!("schema/7.sql"),
     include_str!("schema/8.sql"),
+    include_str!("schema/9.sql"),
 ];
 
 /// For each version after the first, a script that makes temporary stand-ins for what it adds, so that
 /// older files can be read and stay as they are.
-const FOR_READERS: [&str; 7] = [
+const FOR_READERS: [&str; 8] = [
     include_str!("schema/2-for-readers.sql"),
     // Nothing is read from what version 3 adds.
     "",
@@ -34,6 +35,7 @@ const FOR_READERS: [&str; 7] = [
     include_str!("schema/6-for-readers.sql"),
     include_str!("schema/7-for-readers.sql"),
     include_str!("schema/8-for-readers.sql"),
+    include_str!("schema/9-for-readers.sql"),
 ];
 
 /// The version that this program writes.

@@ -31,6 +31,8 @@ pub fn plan(name: &str, targets: Vec<Target>, steps: Vec<Step>, blocks: u32) -> 
         backend: None,
         counting: None,
         counting_note: None,
+        profiling: None,
+        profiling_note: None,
         canary: CanaryRule::default(),
         twin: None,
         turn_ms: None,

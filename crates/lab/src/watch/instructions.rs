@@ -42,7 +42,9 @@ impl Instructions {
         for path in profile.objects_without_symbols() {
             if self.read.insert(path.to_owned()) {
                 // A file that can't be read has no places of functions, as one without tables.
-                let extents = fs::read(path).ok().and_then(|file| Extents::read(&file));
+                let extents = fs::read(path)
+                    .ok()
+                    .and_then(|file| Extents::read(file.as_slice()));
                 self.extents
                     .extend(extents.map(|extents| (path.to_owned(), extents)));
             }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use prony_model::{Counter, Gap, Sample, Source};
 use prony_probe::Sampler;
-use prony_profile::Profile;
+use prony_profile::{Profile, Sampled};
 use prony_servers::admin::StatusReader;
 
 use super::pauses::Pauses;
@@ -31,6 +31,12 @@ pub(super) trait EdgeReader {
 
     /// The functions that the server's work in the measured time belongs to, for a source that knows.
     fn take_profile(&mut self) -> Option<Profile> {
+        None
+    }
+
+    /// The stacks that were found in the measured time, for a source that samples them, or the reason why there
+    /// are none.
+    fn take_stacks(&mut self) -> Option<Result<Sampled, String>> {
         None
     }
 }

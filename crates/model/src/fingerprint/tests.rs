@@ -91,6 +91,8 @@ fn plan() -> Plan {
         backend: None,
         counting: None,
         counting_note: None,
+        profiling: None,
+        profiling_note: None,
         canary: crate::CanaryRule::default(),
         twin: None,
         turn_ms: None,
@@ -153,7 +155,7 @@ fn after(change: impl FnOnce(&mut Plan)) -> [String; 2] {
 fn labels_blocks_seed_and_build_change_nothing() {
     let before = after(|_| {});
     assert_eq!(before[0].len(), LENGTH);
-    let same: [fn(&mut Plan); 17] = [
+    let same: [fn(&mut Plan); 18] = [
         |plan| plan.name = "other".into(),
         |plan| plan.question = "other".into(),
         |plan| plan.seed = 2,
@@ -162,6 +164,7 @@ fn labels_blocks_seed_and_build_change_nothing() {
         |plan| plan.profile = Some("x".into()),
         |plan| plan.allow = vec!["x".into()],
         |plan| plan.counting_note = Some("x".into()),
+        |plan| plan.profiling_note = Some("x".into()),
         |plan| plan.canary.exclude = true,
         |plan| {
             plan.trials.push(PlannedTrial {

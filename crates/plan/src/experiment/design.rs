@@ -1,10 +1,10 @@
 //! What is run how often: the targets with the base's twin, and their trials.
 
-use prony_model::{Bases, Campaign, CountedBy, Counting, PlannedTrial, Target};
+use prony_model::{Bases, Campaign, CountedBy, Counting, PlannedTrial, Target, TrialKind};
 
 use super::base::Decided;
 use super::blocks::{self, Blocks};
-use super::{DEFAULT_SEED, Knowledge, counting, order, read_seed, turn, twin};
+use super::{DEFAULT_SEED, Knowledge, counting, order, profiling, read_seed, turn, twin};
 use crate::fields::{Fields, Located, Value};
 use crate::invalid::{Document, Read};
 
@@ -15,6 +15,7 @@ pub(super) struct Written {
     turn: Option<Located<u64>>,
     seed: u64,
     counting: counting::Written,
+    profiling: Option<profiling::Written>,
 }
 
 /// What is decided of it.
@@ -30,6 +31,7 @@ pub(super) struct Design {
     pub(super) turn_ms: Option<u64>,
     pub(super) campaign: Option<Campaign>,
     pub(super) counting: counting::Decided,
+    pub(super) profiling: profiling::Decided,
     pub(super) trials: Vec<PlannedTrial>,
 }
 
@@ -40,12 +42,16 @@ pub(super) fn read(fields: &mut Fields<'_>) -> Read<Written> {
     let turn = fields.optional("turn", |value| turn::read(&value));
     let seed = fields.optional("seed", read_seed);
     let counting = fields.optional("counting", counting::read);
+    let profiling = fields.optional("profiling", |value| {
+        profiling::read(value.table("the profiling")?)
+    });
     Ok(Written {
         blocks: blocks?,
         aa: aa?,
         turn: turn?,
         seed: seed?.unwrap_or(DEFAULT_SEED),
         counting: counting?.unwrap_or_default(),
+        profiling: profiling?,
     })
 }
 
@@ -63,10 +69,12 @@ pub(super) fn decide(
         turn,
         seed,
         counting,
+        profiling,
     } = written;
     let planned = blocks.planned;
     let campaign = blocks.campaign(document, &targets)?;
     let counting = counting::decide(document, &counting, planned, &targets, knowledge)?;
+    let profiling = profiling::decide(document, profiling, planned, &targets, knowledge)?;
     let again = twin::decide(document, aa.as_ref(), planned, base.first, &targets)?;
     let twin = again.is_some().then_some(targets.len());
     targets.extend(again);
@@ -76,13 +84,22 @@ pub(super) fn decide(
     });
     let turn_ms = turn::decide(document, turn, &targets)?;
     let countable = countable(&targets, twin, counting.counting);
-    let counted = order::Counted {
+    let counted = order::Besides {
+        kind: TrialKind::Counting,
         blocks: counting.counting.map_or(0, |counting| counting.blocks),
         targets: &countable,
     };
+    let own: Vec<usize> = (0..targets.len())
+        .filter(|index| targets[*index].external.is_none())
+        .collect();
+    let profiled = order::Besides {
+        kind: TrialKind::Profiling,
+        blocks: profiling.profiling.map_or(0, |profiling| profiling.blocks),
+        targets: &own,
+    };
     Ok(Design {
         seed,
-        trials: order::trials(seed, planned, targets.len(), counted),
+        trials: order::trials(seed, planned, targets.len(), &[counted, profiled]),
         targets,
         twin,
         base: base.first,
@@ -90,6 +107,7 @@ pub(super) fn decide(
         turn_ms,
         campaign,
         counting,
+        profiling,
     })
 }
 

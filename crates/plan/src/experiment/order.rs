@@ -4,32 +4,41 @@ use prony_model::{Plan, PlannedTrial, TrialKind};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-/// Counted targets, in a number of the first blocks.
+/// Targets that have another trial, besides the timed one, in a number of the first blocks.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Counted<'a> {
+pub(super) struct Besides<'a> {
+    pub(super) kind: TrialKind,
     pub(super) blocks: u32,
     pub(super) targets: &'a [usize],
 }
 
 /// Each block holds each target once, in an order of the design for `seed`, and after them those
-/// that are counted, in an order of their own. More blocks leave the order of the first ones as it
-/// is, and counting leaves that of the timed trials as it is.
+/// that have trials `besides`, kind after kind, each in an order of its own. More blocks leave the order of
+/// the first ones as it is, and other trials leave that of the timed ones as it is.
 pub(super) fn trials(
     seed: u64,
     blocks: u32,
     targets: usize,
-    counted: Counted<'_>,
+    besides: &[Besides<'_>],
 ) -> Vec<PlannedTrial> {
-    // Numbers of the same sequence, from a place that the design never gets to.
+    // Numbers of the same sequence, from a place of their own each, that the design never gets to.
     let mut apart = Xoshiro256PlusPlus::seed_from_u64(seed);
-    apart.jump();
+    let mut besides: Vec<(&Besides<'_>, Xoshiro256PlusPlus)> = besides
+        .iter()
+        .map(|others| {
+            apart.jump();
+            (others, apart.clone())
+        })
+        .collect();
     let mut trials = Vec::new();
     for block in 0..blocks {
         trials.extend(timed(seed, block, targets));
-        if block < counted.blocks {
-            let mut order = counted.targets.to_vec();
-            shuffle(&mut order, &mut apart);
-            trials.extend(planned(block, TrialKind::Counting, order));
+        for (others, random) in &mut besides {
+            if block < others.blocks {
+                let mut order = others.targets.to_vec();
+                shuffle(&mut order, random);
+                trials.extend(planned(block, others.kind, order));
+            }
         }
     }
     trials

@@ -11,7 +11,7 @@ use crate::suggest;
 
 /// Keys that a profile can change: the amount of measuring and counting, the memory and the
 /// backend.
-const KEYS: [&str; 12] = [
+const KEYS: [&str; 13] = [
     "blocks",
     "precision",
     "budget",
@@ -24,6 +24,7 @@ const KEYS: [&str; 12] = [
     "defaults",
     "sequence",
     "counting",
+    "profiling",
 ];
 
 /// The two ways to say how many blocks there are. A profile that has one replaces the other.

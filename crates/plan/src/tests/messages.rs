@@ -37,7 +37,7 @@ fn unknown_keys() {
            × unknown key `block`
            | «block» = 3 an experiment has no such key
            | did you mean `blocks`? known keys: schema, workload, name, question, base, blocks, precision, budget, aa, turn,
-           seed, counting, margin, display, clients, allow, backend, placement, dataset, defaults, target, sequence, step, section, canary, profile"#,
+           seed, counting, profiling, margin, display, clients, allow, backend, placement, dataset, defaults, target, sequence, step, section, canary, profile"#,
     );
     check(
         "parameters.range",

@@ -80,10 +80,10 @@ fn what_profiles_can_not_change() {
         r#"× a profile can't change `target`
            | «target» = [] not for profiles
            | a profile can change only the amount of measuring and memory: blocks, precision,
-           budget, aa, turn, clients, allow, backend, dataset, defaults, sequence, counting
+           budget, aa, turn, clients, allow, backend, dataset, defaults, sequence, counting, profiling
            × a profile can't change `base`
            | «base» = "x" not for profiles
            | a profile can change only the amount of measuring and memory: blocks, precision,
-           budget, aa, turn, clients, allow, backend, dataset, defaults, sequence, counting"#,
+           budget, aa, turn, clients, allow, backend, dataset, defaults, sequence, counting, profiling"#,
     );
 }

@@ -40,7 +40,7 @@ pub enum CountersError {
 impl CountersError {
     /// The error of opening `event`, which is permitted while `kernel.perf_event_paranoid` is at
     /// most `needed`.
-    pub(super) fn open(event: &'static str, needed: u8, source: io::Error) -> Self {
+    pub(crate) fn open(event: &'static str, needed: u8, source: io::Error) -> Self {
         let remedy = match Errno::from_io_error(&source) {
             Some(Errno::ACCESS | Errno::PERM) => {
                 let paranoid = fs::read_to_string("/proc/sys/kernel/perf_event_paranoid");

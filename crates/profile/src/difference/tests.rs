@@ -82,6 +82,7 @@ fn pair(base: f64, target: f64, within: Option<f64>) -> Pair {
         base,
         target,
         within,
+        is_significant: None,
     }
 }
 

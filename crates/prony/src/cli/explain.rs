@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use prony_report::{ExplainBy, ExplainFormat};
+use prony_report::{ExplainBy, ExplainFormat, ExplainUnit};
 
 pub(crate) const EXPLANATION: &str = "\
-Needs a run whose counting trials used valgrind: `with = \"valgrind\"` in [counting].
-Without --step: the steps whose instructions per operation grew most. With --step: all targets side by
+Needs a run whose counting trials used valgrind (`with = \"valgrind\"` in [counting]), or one with profiling
+trials ([profiling]).
+Without --step: the steps whose cost per operation grew most. With --step: all targets side by
 side. With --step and --target: components, functions and paths of this target beside its base.";
 
 #[derive(Debug, Args)]
@@ -26,6 +27,9 @@ pub(crate) struct ExplainArgs {
     /// Target to compare it with [default: its base in the run]
     #[arg(long, value_name = "TARGET")]
     pub(crate) base: Option<String>,
+    /// Unit of costs [default: instructions where they were counted, else time]
+    #[arg(long, value_enum, value_name = "UNIT")]
+    pub(crate) unit: Option<UnitArg>,
     /// Show one kind of row only, and all of it
     #[arg(long, value_enum, value_name = "KIND", requires = "step")]
     pub(crate) by: Option<ByArg>,
@@ -38,11 +42,11 @@ pub(crate) struct ExplainArgs {
     /// File for a flame graph as SVG; of the difference where the target has a base
     #[arg(long, value_name = "FILE", requires = "step")]
     pub(crate) flame: Option<PathBuf>,
-    /// File for folded stacks, as programs for flame graphs read them; in thousandths of an instruction per
-    /// operation, of base and target where the target has a base
+    /// File for folded stacks, as programs for flame graphs read them; in thousandths of the unit, of base and
+    /// target where the target has a base
     #[arg(long, value_name = "FILE", requires = "step")]
     pub(crate) folded: Option<PathBuf>,
-    /// File for the target's stacks in the format of pprof, in thousandths of an instruction per operation
+    /// File for the target's stacks in the format of pprof, in thousandths of the unit
     #[arg(long, value_name = "FILE", requires = "step")]
     pub(crate) pprof: Option<PathBuf>,
 }
@@ -56,6 +60,24 @@ pub(crate) enum ByArg {
     Function,
     /// Functions with all that they call
     Path,
+}
+
+/// A unit of costs.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum UnitArg {
+    /// User-space instructions, from counting trials in valgrind
+    Instructions,
+    /// Time on a processor, kernel included, from samples of stacks in profiling trials
+    Time,
+}
+
+impl From<UnitArg> for ExplainUnit {
+    fn from(unit: UnitArg) -> Self {
+        match unit {
+            UnitArg::Instructions => Self::Instructions,
+            UnitArg::Time => Self::Time,
+        }
+    }
 }
 
 /// A format of explanations.

@@ -31,6 +31,7 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<(), Failure> {
         target: args.target.as_deref(),
         base: args.base.as_deref(),
         by: args.by.map(Into::into),
+        unit: args.unit.map(Into::into),
     };
     let explained = Explained::read(&store, &question, &components).map_err(Failure::usage)?;
     if let Some(path) = &args.flame {

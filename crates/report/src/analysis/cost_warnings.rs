@@ -36,6 +36,7 @@ pub(crate) fn of(trials: &CellTrials) -> Vec<String> {
         let counting = match kind {
             TrialKind::Timed => "",
             TrialKind::Counting => ", counting",
+            TrialKind::Profiling => ", profiling",
         };
         format!("{noun} {}{counting}: {text}", blocks.join(", "))
     });

@@ -1,12 +1,14 @@
-//! Profiles of counting trials, by step and target.
+//! Costs by step and target, from the profiles of counting or of profiling trials.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use prony_model::{Plan, Source};
-use prony_profile::{Components, Costs, Profile};
+use prony_profile::{Components, Costs, Profile, Taking};
 use prony_store::{OutcomeRow, Store};
 
-use super::question::ExplainQuestion;
+use super::question::{ExplainQuestion, ExplainUnit};
+use super::samples;
+use super::trial::{TrialCosts, damaged};
 use crate::error::ReportError;
 use crate::parallel;
 
@@ -22,12 +24,16 @@ pub(super) struct Profiled {
     pub(super) clients: u32,
     /// Operations of each trial.
     pub(super) operations: Vec<u64>,
+    /// How the samples of each trial were taken; empty for counts.
+    pub(super) takings: Vec<Taking>,
+    /// Throughput of the profiling trials ÷ that of the timed ones; `None` for counts.
+    pub(super) slowed: Option<f64>,
     /// Costs in each trial, of which there is at least one.
     pub(super) trials: Vec<Costs>,
 }
 
 impl Profiled {
-    /// Instructions of sessions for an operation, mean of the trials.
+    /// Cost of an operation in sessions, mean of the trials.
     pub(super) fn total(&self) -> f64 {
         self.mean(&|costs| costs.total)
     }
@@ -40,6 +46,8 @@ impl Profiled {
 
 /// All that a question is about.
 pub(super) struct Cells {
+    /// What all costs are in.
+    pub(super) unit: ExplainUnit,
     /// By index of step and target.
     cells: BTreeMap<(usize, usize), Profiled>,
     /// Pairs of targets to be compared: base and target.
@@ -66,45 +74,37 @@ impl Cells {
             let of_pairs = pairs.iter().flat_map(|(base, target)| [*base, *target]);
             of_pairs.chain(named.iter().copied()).collect()
         };
-        let counted = store.counted()?;
-        let is_wanted = |row: &&OutcomeRow| {
+        let is_wanted = |row: &OutcomeRow| {
             row.group == 0 && steps.contains(&row.step) && wanted.contains(&row.planned.target)
         };
-        let mut found = Vec::new();
-        for row in counted.iter().filter(is_wanted) {
-            if let Some(content) = store.profile(row.trial, row.step)? {
-                found.push((row.step, row.planned.target, row.operations, content));
-            }
-        }
-        if found.is_empty() {
-            return Err(no_profiles(store, counted.is_empty()));
-        }
-        let costs = parallel::map(found, |(step, target, operations, content)| {
-            let profile = Profile::decode(&content);
-            let costs = profile.map(|profile| profile.costs(components, operations));
-            (step, target, operations, costs)
-        });
+        let unit = match question.unit {
+            Some(unit) => unit,
+            None if !store.has_profiles()? && store.has_stack_samples()? => ExplainUnit::Time,
+            None => ExplainUnit::Instructions,
+        };
+        let trials = match unit {
+            ExplainUnit::Instructions => counted(store, components, &is_wanted)?,
+            ExplainUnit::Time => samples::read(store, components, &is_wanted)?,
+        };
         let mut cells: BTreeMap<(usize, usize), Profiled> = BTreeMap::new();
-        for (step, target, operations, costs) in costs {
-            let name = &plan.targets[target].name;
-            let costs = costs.map_err(|problem| ReportError::Profile {
-                target: name.clone(),
-                step: plan.steps[step].name.clone(),
-                problem,
-            })?;
+        for trial in trials {
+            let (step, target) = (trial.step, trial.target);
             let cell = cells.entry((step, target)).or_insert_with(|| Profiled {
                 target,
-                name: name.clone(),
+                name: plan.targets[target].name.clone(),
                 step_index: step,
                 step: plan.steps[step].name.clone(),
                 clients: plan.steps[step].own().clients,
                 operations: Vec::new(),
+                takings: Vec::new(),
+                slowed: trial.slowed,
                 trials: Vec::new(),
             });
-            cell.operations.push(operations);
-            cell.trials.push(costs);
+            cell.operations.push(trial.operations);
+            cell.takings.extend(trial.taking);
+            cell.trials.push(trial.costs);
         }
-        let cells = Self { cells, pairs };
+        let cells = Self { unit, cells, pairs };
         cells.check(plan, &steps, &named)?;
         Ok(cells)
     }
@@ -143,6 +143,40 @@ impl Cells {
     pub(super) fn all(&self) -> impl Iterator<Item = &Profiled> {
         self.cells.values()
     }
+}
+
+/// The costs in counting trials.
+fn counted(
+    store: &Store,
+    components: &Components,
+    is_wanted: &dyn Fn(&OutcomeRow) -> bool,
+) -> Result<Vec<TrialCosts>, ReportError> {
+    let counted = store.counted()?;
+    let mut found = Vec::new();
+    for row in counted.iter().filter(|row| is_wanted(row)) {
+        if let Some(content) = store.profile(row.trial, row.step)? {
+            found.push((row.clone(), content));
+        }
+    }
+    if found.is_empty() {
+        return Err(no_profiles(store, counted.is_empty()));
+    }
+    let costs = parallel::map(found, |(row, content)| {
+        let profile = Profile::decode(&content);
+        let costs = profile.map(|profile| profile.costs(components, row.operations));
+        (row, costs)
+    });
+    let trials = costs.into_iter().map(|(row, costs)| {
+        Ok(TrialCosts {
+            step: row.step,
+            target: row.planned.target,
+            operations: row.operations,
+            costs: costs.map_err(|problem| damaged(store.plan(), &row, problem))?,
+            taking: None,
+            slowed: None,
+        })
+    });
+    trials.collect()
 }
 
 /// The steps that a question names; all where it names none.

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::answer::{Compared, Explanation};
 use super::cells::Profiled;
+use super::question::ExplainUnit;
 use super::times::Times;
 use crate::error::ReportError;
 use crate::figures::thousandths;
@@ -15,6 +16,7 @@ const FORM: u32 = 1;
 /// The whole explanation.
 pub(super) fn json(
     explanation: &Explanation<'_>,
+    unit: ExplainUnit,
     times: Option<&Times>,
 ) -> Result<String, ReportError> {
     let content = match explanation {
@@ -29,7 +31,7 @@ pub(super) fn json(
             json!({ "comparisons": grown.iter().map(|two| compared(two, None)).collect::<Vec<_>>() })
         }
     };
-    let mut whole = json!({ "form": FORM, "unit": "instructions per operation" });
+    let mut whole = json!({ "form": FORM, "unit": unit.of_operation() });
     if let (Value::Object(whole), Value::Object(content)) = (&mut whole, content) {
         whole.extend(content);
     }
@@ -54,7 +56,7 @@ fn target(cell: &Profiled, times: Option<&Times>) -> Value {
         .collect();
     json!({
         "target": cell.name, "step": cell.step, "clients": cell.clients, "trials": trials,
-        "time_us": time(cell, times),
+        "time_us": time(cell, times), "sampling": sampling(cell),
     })
 }
 
@@ -114,7 +116,19 @@ fn compared(two: &Compared<'_>, times: Option<&Times>) -> Value {
 fn side(cell: &Profiled, times: Option<&Times>) -> Value {
     json!({
         "target": cell.name, "operations": cell.operations, "time_us": time(cell, times),
+        "sampling": sampling(cell),
     })
+}
+
+/// How samples were taken, trial by trial.
+fn sampling(cell: &Profiled) -> Vec<Value> {
+    let of_trial = cell.takings.iter().map(|taking| {
+        json!({
+            "rate": taking.rate, "kernel": taking.with_kernel, "whole": taking.whole, "cut": taking.cut,
+            "lost": taking.lost, "stand_for_ns": taking.period_ns, "accounted_ns": taking.accounted_ns,
+        })
+    });
+    of_trial.collect()
 }
 
 /// Where the time of an operation goes in timed trials, in microseconds; `null` where it is not known.
@@ -136,6 +150,12 @@ fn time(cell: &Profiled, times: Option<&Times>) -> Value {
         time.ready.map(thousandths).into(),
     );
     of.insert("round_trip".to_owned(), time.whole.map(thousandths).into());
+    let waits = time.waits.iter();
+    let waits = waits.map(|(kind, us)| (kind.clone(), thousandths(*us).into()));
+    let waits: serde_json::Map<String, Value> = waits.collect();
+    if !waits.is_empty() {
+        of.insert("sessions".to_owned(), waits.into());
+    }
     Value::Object(of)
 }
 
@@ -159,6 +179,10 @@ fn with(cost: Pair, facts: Value) -> Value {
             thousandths(cost.difference()).into(),
         );
         row.insert("within".to_owned(), cost.within.map(thousandths).into());
+        row.extend(
+            cost.is_significant
+                .map(|it| ("significant".to_owned(), it.into())),
+        );
     }
     row
 }

@@ -10,6 +10,7 @@ use maud::{Markup, PreEscaped, html};
 use prony_profile::{common_stacks, stacks};
 
 use super::answer::Compared;
+use super::question::ExplainUnit;
 use crate::words::whole;
 
 /// Pixels.
@@ -56,7 +57,7 @@ impl Frame {
 /// A graph: the side that widths are of.
 struct Graph {
     side: usize,
-    /// Pixels for each instruction.
+    /// Pixels for each unit of cost.
     scale: f64,
     /// Vertical place of the outermost functions.
     bottom: f64,
@@ -65,7 +66,7 @@ struct Graph {
 }
 
 /// The picture of a target, and of its base where it has one.
-pub(super) fn svg(two: &Compared<'_>) -> String {
+pub(super) fn svg(two: &Compared<'_>, unit: ExplainUnit) -> String {
     let mut root = Frame::default();
     let names = if two.is_alone() {
         for (stack, own) in stacks(&two.target.trials) {
@@ -96,10 +97,11 @@ pub(super) fn svg(two: &Compared<'_>) -> String {
             most,
         };
         let heading = format!(
-            "{}, {}: {} instructions per operation",
+            "{}, {}: {} {}",
             two.target.step,
             name,
-            whole(root.cost[side])
+            whole(root.cost[side]),
+            unit.of_operation()
         );
         html! {
             text x=(MARGIN) y=(top + HEADING - 8.0) font-weight="bold" { (heading) }

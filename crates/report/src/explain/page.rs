@@ -5,11 +5,13 @@ use std::fmt::Write as _;
 
 use prony_profile::{
     Comparison, Costs, FunctionName, FunctionRow, MappedBy, NOT_MAPPED, Pair, PathRow, Presence,
+    Taking,
 };
 
 use super::answer::{Compared, Explanation};
 use super::cells::{Cells, Profiled};
-use super::question::ExplainBy;
+use super::question::{ExplainBy, ExplainUnit};
+use super::samples::lost_share;
 use super::times::{OperationTime, Times};
 use crate::document::{Block, Cell, Table};
 use crate::figures::significant;
@@ -27,6 +29,8 @@ const NAMED_MOST: usize = 3;
 const UNNAMED_FROM: f64 = 0.2;
 /// The same of a library without names.
 const NAMELESS_FROM: f64 = 0.01;
+/// The same of lost samples.
+const LOST_FROM: f64 = 0.02;
 /// Functions of a path that are shown, from the innermost on.
 const PATH_PARTS: usize = 2;
 /// The most components that are shown unless all are asked for.
@@ -35,25 +39,30 @@ const COMPONENTS_MOST: usize = 20;
 /// The whole page; `by` leaves one kind of rows, and all of it.
 pub(super) fn document(
     explanation: &Explanation<'_>,
+    unit: ExplainUnit,
     times: Option<&Times>,
     by: Option<ExplainBy>,
 ) -> Vec<Block> {
     match explanation {
-        Explanation::Two(two) if two.is_alone() => alone(two.target, times, by),
-        Explanation::Two(two) => compared(two, times, by),
-        Explanation::All(cells) => side_by_side(cells, times, by),
-        Explanation::Grown(grown) => overview(grown),
+        Explanation::Two(two) if two.is_alone() => alone(two.target, unit, times, by),
+        Explanation::Two(two) => compared(two, unit, times, by),
+        Explanation::All(cells) => side_by_side(cells, unit, times, by),
+        Explanation::Grown(grown) => overview(grown, unit),
     }
 }
 
-fn compared(two: &Compared<'_>, times: Option<&Times>, by: Option<ExplainBy>) -> Vec<Block> {
+fn compared(
+    two: &Compared<'_>,
+    unit: ExplainUnit,
+    times: Option<&Times>,
+    by: Option<ExplainBy>,
+) -> Vec<Block> {
     let (base, target) = (&two.base.name, &two.target.name);
     let step = step(two.target);
+    let per_operation = unit.of_operation();
     let mut blocks = vec![
-        Block::Title(format!(
-            "{step}: {target} beside {base}, instructions per operation"
-        )),
-        Block::Paragraph(answer(two)),
+        Block::Title(format!("{step}: {target} beside {base}, {per_operation}")),
+        Block::Paragraph(answer(two, unit)),
     ];
     let comparison = &two.comparison;
     let wants = |kind| by.is_none_or(|only| only == kind);
@@ -84,7 +93,7 @@ fn compared(two: &Compared<'_>, times: Option<&Times>, by: Option<ExplainBy>) ->
         blocks.extend(time_blocks(&[two.base, two.target], times));
     }
     blocks.push(Block::Heading("How to read this".into()));
-    blocks.push(Block::List(legend(two)));
+    blocks.push(Block::List(legend(two, unit)));
     blocks
 }
 
@@ -134,20 +143,58 @@ fn time_blocks(cells: &[&Profiled], times: Option<&Times>) -> Vec<Block> {
                 .into(),
         ),
     ]
+    .into_iter()
+    .chain(wait_blocks(cells, &of))
+    .collect()
+}
+
+/// What threads of sessions wait for.
+fn wait_blocks(cells: &[&Profiled], of: &[&OperationTime]) -> Vec<Block> {
+    let mut sizes: BTreeMap<&str, f64> = BTreeMap::new();
+    for (kind, time) in of.iter().flat_map(|time| &time.waits) {
+        *sizes.entry(kind).or_default() += time;
+    }
+    if sizes.is_empty() {
+        return Vec::new();
+    }
+    let mut kinds: Vec<(&str, f64)> = sizes.into_iter().collect();
+    kinds.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let rows = kinds.into_iter().map(|(kind, _)| {
+        let mut row = vec![Cell::from(kind)];
+        row.extend(of.iter().map(|time| {
+            let value = time.waits.get(kind).copied();
+            Cell::from(value.map(|value| Cell::figure(significant(value), value)))
+        }));
+        row
+    });
+    let mut header = vec![Cell::from("sessions, µs")];
+    header.extend(cells.iter().map(|cell| Cell::from(cell.name.as_str())));
+    vec![
+        Block::Heading("What threads of sessions wait for".into()),
+        Block::Table(Table::of_figures(header, rows)),
+        Block::Paragraph(
+            "Time from one operation of a client to its next, by where its thread was found in profiling trials: \
+             a hundred looks a second."
+                .into(),
+        ),
+    ]
 }
 
 /// The first sentences: totals, and the components that changed most.
-fn answer(two: &Compared<'_>) -> String {
+fn answer(two: &Compared<'_>, unit: ExplainUnit) -> String {
     let total = two.comparison.total;
     let grown = total.difference() / total.base.max(f64::MIN_POSITIVE);
+    let (takes, fewer) = match unit {
+        ExplainUnit::Instructions => ("instructions per operation in user space", "fewer"),
+        ExplainUnit::Time => ("nanoseconds of a processor per operation", "less"),
+    };
     let mut text = format!(
-        "Sessions of {} execute {} instructions per operation in user space, {} {} than those of {} \
-         ({}{:.1} %).",
+        "Sessions of {} take {} {takes}, {} {} than those of {} ({}{:.1} %).",
         two.target.name,
         whole(total.target),
         whole(total.difference().abs()),
         if total.difference() < 0.0 {
-            "fewer"
+            fewer
         } else {
             "more"
         },
@@ -156,9 +203,16 @@ fn answer(two: &Compared<'_>) -> String {
         grown.abs() * 100.0,
     );
     if !total.differs(total.base) {
-        text.push_str(" That is no more than starts of one server differ by.");
+        text.push_str(match unit {
+            ExplainUnit::Instructions => " That is no more than starts of one server differ by.",
+            ExplainUnit::Time => " That is no more than samples of one server differ by.",
+        });
     }
-    for (more, begin) in [(true, "More"), (false, "Fewer")] {
+    let fewer = match unit {
+        ExplainUnit::Instructions => "Fewer",
+        ExplainUnit::Time => "Less",
+    };
+    for (more, begin) in [(true, "More"), (false, fewer)] {
         let changed = changed_components(&two.comparison, more, NAMED_MOST);
         if !changed.is_empty() {
             // Writing to a String cannot fail.
@@ -173,8 +227,8 @@ fn answer(two: &Compared<'_>) -> String {
         if share_of >= UNNAMED_FROM {
             let _ = write!(
                 text,
-                " ! {} of the instructions of {name} are in functions without symbols: its components are \
-                 estimates, by caller and library.",
+                " ! {} of the cost of {name} is in functions without symbols: its components are estimates, by \
+                 caller and library.",
                 share(share_of)
             );
         }
@@ -217,6 +271,7 @@ fn components(two: &Compared<'_>, most: usize) -> Table {
                 .total
                 .within
                 .map(|_| sum(|cost| cost.within.unwrap_or(0.0))),
+            is_significant: None,
         };
         rows.push(figures(others(rest.len()), cost));
     }
@@ -323,15 +378,21 @@ fn paths(two: &Compared<'_>, rows: &[&PathRow]) -> Table {
 }
 
 /// A step of one target alone.
-fn alone(cell: &Profiled, times: Option<&Times>, by: Option<ExplainBy>) -> Vec<Block> {
+fn alone(
+    cell: &Profiled,
+    unit: ExplainUnit,
+    times: Option<&Times>,
+    by: Option<ExplainBy>,
+) -> Vec<Block> {
     let name = &cell.name;
-    let title = format!("{}: {name}, instructions per operation", step(cell));
-    of_targets(title, &[cell], times, by)
+    let title = format!("{}: {name}, {}", step(cell), unit.of_operation());
+    of_targets(title, &[cell], unit, times, by)
 }
 
 fn of_targets(
     title: String,
     cells: &[&Profiled],
+    unit: ExplainUnit,
     times: Option<&Times>,
     by: Option<ExplainBy>,
 ) -> Vec<Block> {
@@ -339,19 +400,27 @@ fn of_targets(
     let mut blocks = vec![Block::Title(title), Block::Table(table)];
     blocks.extend(time_blocks(cells, times));
     blocks.push(Block::Heading("How to read this".into()));
-    blocks.push(Block::List(common_legend()));
+    let mut lines = common_legend(unit);
+    lines.extend(cells.iter().filter_map(|cell| sessionless(cell)));
+    lines.extend(cells.iter().filter_map(|cell| sampling(cell)));
+    blocks.push(Block::List(lines));
     blocks
 }
 
 /// A step of all targets.
-fn side_by_side(cells: &[&Profiled], times: Option<&Times>, by: Option<ExplainBy>) -> Vec<Block> {
+fn side_by_side(
+    cells: &[&Profiled],
+    unit: ExplainUnit,
+    times: Option<&Times>,
+    by: Option<ExplainBy>,
+) -> Vec<Block> {
     let Some(first) = cells.first() else {
         return vec![Block::Paragraph(
             "No target has an execution profile of this step.".into(),
         )];
     };
-    let title = format!("{}: instructions per operation by component", step(first));
-    of_targets(title, cells, times, by)
+    let title = format!("{}: {} by component", step(first), unit.of_operation());
+    of_targets(title, cells, unit, times, by)
 }
 
 /// All steps one after the other, each with all targets.
@@ -363,7 +432,7 @@ pub(super) fn of_all_steps(cells: &Cells) -> Vec<Block> {
         blocks.push(Block::Heading(step(cells[0])));
         blocks.push(Block::Table(columns(cells, usize::MAX)));
     }
-    blocks.push(Block::List(common_legend()));
+    blocks.push(Block::List(common_legend(cells.unit)));
     blocks
 }
 
@@ -406,7 +475,7 @@ fn columns(cells: &[&Profiled], most: usize) -> Table {
 }
 
 /// The steps whose cost grew most.
-fn overview(grown: &[Compared<'_>]) -> Vec<Block> {
+fn overview(grown: &[Compared<'_>], unit: ExplainUnit) -> Vec<Block> {
     if grown.is_empty() {
         return vec![Block::Paragraph(
             "No target has an execution profile of a step that its base has too.".into(),
@@ -427,7 +496,7 @@ fn overview(grown: &[Compared<'_>]) -> Vec<Block> {
     });
     let header = ["step", "target", "base", "ratio", "difference", "mostly"];
     vec![
-        Block::Title("Instructions per operation: what grew most".into()),
+        Block::Title(format!("What grew most, in {}", unit.of_operation())),
         Block::Table(Table::of_words(header, rows)),
         Block::Paragraph(
             "`prony explain RUN --step NAME --target NAME` shows components, functions and paths of one; \
@@ -480,9 +549,15 @@ fn signed(value: f64) -> String {
     format!("{sign}{}", whole(value.abs()))
 }
 
-fn legend(two: &Compared<'_>) -> Vec<String> {
-    let mut lines = common_legend();
+fn legend(two: &Compared<'_>, unit: ExplainUnit) -> Vec<String> {
+    let mut lines = common_legend(unit);
     lines.push(match two.comparison.total.within {
+        Some(_) if unit == ExplainUnit::Time => {
+            "±: half the 95 % interval of the difference, from the numbers of samples, how they vary between \
+             trials, and the processor time of the timed trials. Of the differences that the answer and the \
+             functions name, 5 % are accidents at most, on average."
+                .to_owned()
+        }
         Some(_) => "±: the most by which a trial can be away from the difference of the means.".to_owned(),
         None => "A side has one trial, so that the difference of two starts is unknown here; between starts of \
                  one server, functions of sessions differ by some instructions."
@@ -495,7 +570,9 @@ fn legend(two: &Compared<'_>) -> Vec<String> {
             .to_owned(),
     );
     lines.extend(nameless_libraries(two));
+    lines.extend([two.base, two.target].into_iter().filter_map(sessionless));
     lines.extend([two.base, two.target].map(mapping));
+    lines.extend([two.base, two.target].into_iter().filter_map(sampling));
     let trials = |cell: &Profiled| {
         let operations = cell.operations.iter().min().copied().unwrap_or(0);
         format!(
@@ -547,7 +624,64 @@ fn mapping(cell: &Profiled) -> String {
     format!("Components of {}: {}.", cell.name, listed(&ways))
 }
 
-fn common_legend() -> Vec<String> {
+/// Says so where no thread of a target is known to serve clients.
+fn sessionless(cell: &Profiled) -> Option<String> {
+    (cell.total() <= 0.0).then(|| {
+        format!(
+            "! No thread of {} is known to serve clients, because its program has no symbols: all of its work is \
+             in the row of other threads.",
+            cell.name
+        )
+    })
+}
+
+/// How the samples of a target were taken, and what they are worth.
+fn sampling(cell: &Profiled) -> Option<String> {
+    let sum = |of: fn(&Taking) -> u64| cell.takings.iter().map(of).sum::<u64>();
+    let first = cell.takings.first()?;
+    let (whole_stacks, cut) = (sum(|it| it.whole), sum(|it| it.cut));
+    let samples = whole_stacks + cut;
+    let mut text = format!(
+        "Samples of {}: {} in {}, {} of the stacks followed to their ends",
+        cell.name,
+        whole(samples as f64),
+        plural(cell.takings.len() as u64, "trial"),
+        share(whole_stacks as f64 / samples.max(1) as f64),
+    );
+    let accounted = sum(|it| it.accounted_ns.unwrap_or(0));
+    if accounted > 0 {
+        let stand_for = sum(|it| it.period_ns) as f64 / accounted as f64;
+        // Writing to a String cannot fail.
+        let _ = write!(
+            text,
+            "; they stand for {stand_for:.2} of the processor time that the kernel accounted for"
+        );
+    }
+    if let Some(slowed) = cell.slowed {
+        let _ = write!(
+            text,
+            "; while they were taken, throughput was {slowed:.2} of that of the timed trials"
+        );
+    }
+    if !first.with_kernel {
+        text.push_str("; of user space only, because this user may not sample the kernel");
+    }
+    let lost = cell.takings.iter().map(lost_share).fold(0.0, f64::max);
+    if lost > LOST_FROM {
+        let _ = write!(text, "; ! {} got lost", share(lost));
+    }
+    text.push('.');
+    Some(text)
+}
+
+fn common_legend(unit: ExplainUnit) -> Vec<String> {
+    if unit == ExplainUnit::Time {
+        return vec![
+            "Times are the processor time of timed trials, divided among the stacks that were sampled in \
+             profiling trials. Waiting is not in them."
+                .to_owned(),
+        ];
+    }
     vec![
         "Instructions are those that threads of sessions execute in user space, counted by valgrind. They \
          are no times: waiting, the kernel and misses of caches are not in them."

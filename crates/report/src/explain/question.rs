@@ -13,6 +13,28 @@ pub struct ExplainQuestion<'a> {
     pub base: Option<&'a str>,
     /// The only kind of row that is shown, and all rows of it.
     pub by: Option<ExplainBy>,
+    /// What costs are given in; `None` for instructions where they were counted, else time.
+    pub unit: Option<ExplainUnit>,
+}
+
+/// What costs of an operation are given in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExplainUnit {
+    /// Instructions in user space, from counting trials in valgrind.
+    Instructions,
+    /// Nanoseconds of a processor: the processor time of timed trials, divided among the stacks that profiling
+    /// trials have found.
+    Time,
+}
+
+impl ExplainUnit {
+    /// The unit of all figures.
+    pub(super) fn of_operation(self) -> &'static str {
+        match self {
+            Self::Instructions => "instructions per operation",
+            Self::Time => "nanoseconds of a processor per operation",
+        }
+    }
 }
 
 /// Formats of explanations.

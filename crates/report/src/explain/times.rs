@@ -1,8 +1,12 @@
 //! Where the time of an operation goes, from the timed trials of the same run.
 
+use std::collections::BTreeMap;
+
 use prony_model::Metric;
+use prony_profile::{Components, Sampled};
 use prony_store::Store;
 
+use super::trial::damaged;
 use crate::analysis::Analysis;
 use crate::error::ReportError;
 
@@ -33,6 +37,9 @@ pub(super) struct OperationTime {
     pub(super) ready: Option<f64>,
     /// `true` if a warning concerns one of them.
     pub(super) is_doubtful: bool,
+    /// Time of threads of sessions between two operations' ends, by what they wait for, from looks at them in
+    /// profiling trials; empty where there were none.
+    pub(super) waits: BTreeMap<String, f64>,
 }
 
 impl OperationTime {
@@ -48,8 +55,13 @@ impl OperationTime {
 
 impl Times {
     /// Reads the times of a step.
-    pub(super) fn read(store: &Store, step: usize) -> Result<Self, ReportError> {
+    pub(super) fn read(
+        store: &Store,
+        step: usize,
+        components: &Components,
+    ) -> Result<Self, ReportError> {
         let analysis = Analysis::of(store)?;
+        let mut waits = waits(store, step, components)?;
         let targets = (0..analysis.plan.targets.len()).map(|target| {
             let costs = analysis.costs.cell(step, target);
             let of = |metric: Metric| {
@@ -60,6 +72,7 @@ impl Times {
             OperationTime {
                 whole: of(Metric::RoundTrip),
                 ready: of(Metric::RunQueue),
+                waits: waits.remove(&target).unwrap_or_default(),
                 parts: PARTS
                     .iter()
                     .map(|(name, metric)| (*name, of(*metric)))
@@ -78,4 +91,47 @@ impl Times {
     pub(super) fn of(&self, target: usize) -> &OperationTime {
         &self.targets[target]
     }
+}
+
+/// Microseconds between the ends of two operations of a client, by what threads of sessions wait for, by target:
+/// shares of the looks at these threads in profiling trials, of the time in timed trials.
+fn waits(
+    store: &Store,
+    step: usize,
+    components: &Components,
+) -> Result<BTreeMap<usize, BTreeMap<String, f64>>, ReportError> {
+    let mut cycles: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
+    for row in store.outcomes()? {
+        if row.group == 0 && row.step == step && row.operations > 0 {
+            let (sum, trials) = cycles.entry(row.planned.target).or_default();
+            *sum += row.busy_ns as f64 / 1e3 / row.operations as f64;
+            *trials += 1.0;
+        }
+    }
+    let mut shares: BTreeMap<usize, Vec<BTreeMap<String, f64>>> = BTreeMap::new();
+    for row in store.profiled()? {
+        if row.group != 0 || row.step != step {
+            continue;
+        }
+        let Some(content) = store.stack_samples(row.trial, step)? else {
+            continue;
+        };
+        let sampled =
+            Sampled::decode(&content).map_err(|problem| damaged(store.plan(), &row, problem))?;
+        let of_trial = sampled.waits_of_sessions(components);
+        let of_target = shares.entry(row.planned.target).or_default();
+        of_target.extend((!of_trial.is_empty()).then_some(of_trial));
+    }
+    let mut waits: BTreeMap<usize, BTreeMap<String, f64>> = BTreeMap::new();
+    for (target, trials) in shares {
+        let Some((sum, timed)) = cycles.get(&target) else {
+            continue;
+        };
+        let of_target = waits.entry(target).or_default();
+        for (kind, share) in trials.iter().flatten() {
+            *of_target.entry(kind.clone()).or_default() +=
+                share * sum / timed / trials.len() as f64;
+        }
+    }
+    Ok(waits)
 }

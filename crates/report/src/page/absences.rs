@@ -24,7 +24,8 @@ pub(crate) fn blocks(analysis: &Analysis<'_>, detail: Detail) -> Vec<Block> {
             ))
         })
         .collect();
-    if let Some(note) = &analysis.plan.counting_note {
+    let plan = &analysis.plan;
+    for note in plan.counting_note.iter().chain(&plan.profiling_note) {
         items.push(sentence(note));
     }
     if items.is_empty() {

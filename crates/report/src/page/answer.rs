@@ -105,7 +105,7 @@ fn rest(analysis: &Analysis<'_>, hidden: usize) -> String {
         ""
     };
     let why = if analysis.is_profiled {
-        " `prony explain RUN` shows which functions of the servers make the instructions."
+        " `prony explain RUN` shows which functions of the servers make the costs."
     } else {
         ""
     };

@@ -372,7 +372,8 @@ impl Blocks {
     /// where there is room for it.
     fn with_n(self, text: String, figure: &Figure, n: usize, detail: Detail) -> String {
         let n_max = match figure.taken {
-            TrialKind::Timed => self.timed,
+            // No metric is taken in profiling trials.
+            TrialKind::Timed | TrialKind::Profiling => self.timed,
             TrialKind::Counting => self.counted,
         };
         match detail {

@@ -118,7 +118,7 @@ pub(crate) fn reason(of_step: &StepLineage) -> String {
         return "only one version has figures, so there is nothing to compare".into();
     }
     let trials = match of_step.taken {
-        TrialKind::Timed => "",
+        TrialKind::Timed | TrialKind::Profiling => "",
         TrialKind::Counting => " of counting trials",
     };
     let blocks = plural(of_step.blocks as u64, "block");

@@ -183,7 +183,8 @@ pub(crate) fn figures_by_target<R>(
     let cell = |(shown, mark): (Option<Shown>, bool)| {
         let figure = shown.map(|shown| {
             let n_max = match shown.taken {
-                TrialKind::Timed => timed,
+                // No metric is taken in profiling trials.
+                TrialKind::Timed | TrialKind::Profiling => timed,
                 TrialKind::Counting => counted,
             };
             let text = with_n(shown.text, shown.n, n_max.unwrap_or(shown.n));

@@ -21,6 +21,7 @@ fn name(analysis: &Analysis<'_>, planned: PlannedTrial) -> String {
     let counting = match planned.kind {
         TrialKind::Timed => "",
         TrialKind::Counting => ", counting",
+        TrialKind::Profiling => ", profiling",
     };
     format!("{target}, block {}{counting}", planned.block + 1)
 }

@@ -193,10 +193,7 @@ fn parts(analysis: &Analysis<'_>) -> Vec<Part> {
     if is_done {
         parts.extend(split(before_after::blocks(analysis), false));
         parts.extend(split(debt::blocks(analysis, Detail::Full), false));
-        parts.extend(together(
-            "Instructions by component",
-            analysis.components.clone(),
-        ));
+        parts.extend(together("Costs by component", analysis.components.clone()));
         parts.extend(split(sizes::blocks(analysis), true));
         parts.extend(split(lsm_levels::blocks(analysis), true));
     }

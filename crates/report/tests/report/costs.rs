@@ -2,7 +2,7 @@
 
 use prony_model::{
     CountedBy, CountedSteps, Counter, Counting, Effect, Gap, IDENTITY, Moment, Plan, PlannedTrial,
-    Source, StepOutcome, TrialKind,
+    Profiling, Source, StepOutcome, TrialKind,
 };
 use prony_report::{Format, render};
 use prony_store::TrialId;
@@ -40,6 +40,22 @@ pub(crate) fn counting(mut plan: Plan) -> Plan {
             }));
         }
     }
+    plan
+}
+
+/// The plan with trials that sample stacks, in the first two blocks.
+pub(crate) fn profiling(mut plan: Plan) -> Plan {
+    plan.profiling = Some(Profiling {
+        blocks: 2,
+        rate: 997,
+        time_ms: None,
+    });
+    let of_two = plan.trials.clone().into_iter().filter(|it| it.block < 2);
+    let profiled = of_two.map(|trial| PlannedTrial {
+        kind: TrialKind::Profiling,
+        ..trial
+    });
+    plan.trials.extend(profiled);
     plan
 }
 
@@ -97,7 +113,7 @@ fn record(
     let outcome = outcome(planned, &sample.store.plan().steps[step].clone());
     let moments = match planned.kind {
         TrialKind::Counting => vec![(Moment::Start, 0), (Moment::End, 1000)],
-        TrialKind::Timed => {
+        TrialKind::Timed | TrialKind::Profiling => {
             let wall = outcome.end_ns - outcome.start_ns;
             let done = |at_ns: u64| outcome.groups.own().operations * at_ns / wall;
             vec![
@@ -110,7 +126,9 @@ fn record(
     };
     let taken = moments.into_iter().map(|(moment, operations)| {
         let mut taken = match planned.kind {
-            TrialKind::Timed => timed(planned, step, moment, operations, &outcome),
+            TrialKind::Timed | TrialKind::Profiling => {
+                timed(planned, step, moment, operations, &outcome)
+            }
             TrialKind::Counting => counted(planned, step, moment, operations),
         };
         change(planned, step, &mut taken);

@@ -92,6 +92,7 @@ const NEWEST: ExplainQuestion<'_> = ExplainQuestion {
     target: Some("mysql-9.7"),
     base: None,
     by: None,
+    unit: None,
 };
 
 #[test]
@@ -202,7 +203,7 @@ fn what_can_t_be_explained_is_said() {
         base: Some("mysql-9.7"),
         ..NEWEST
     };
-    insta::assert_snapshot!(error(&partly, &base), @"explain the costs of mysql-9.7: it has no execution profile of what was asked for; `prony report RUN --detail` shows why its instructions were not counted");
+    insta::assert_snapshot!(error(&partly, &base), @"explain the costs of mysql-9.7: it has no execution profile of what was asked for; `prony report RUN --detail` shows what could not be read");
     let mut timed = Sample::new(&plan(2, &[1], 2));
     timed.run(|_| true);
     insta::assert_snapshot!(error(&timed, &ExplainQuestion::default()), @r#"explain the costs: the run has no execution profiles, because no counting trial is done; these are made where instructions are counted by valgrind: put `with = "valgrind"` into [counting], and run the experiment again"#);

@@ -34,7 +34,7 @@ fn load(sample: &mut Sample, trial: TrialId, planned: PlannedTrial) {
         .record_trial_load(trial, &outcome(row_ns), None)
         .unwrap();
     let at = |moment, rows: u64| match planned.kind {
-        TrialKind::Timed => taken(
+        TrialKind::Timed | TrialKind::Profiling => taken(
             moment,
             rows * row_ns,
             &[

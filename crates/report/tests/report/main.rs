@@ -16,6 +16,7 @@ mod documentation;
 mod effective;
 mod evenness;
 mod explain;
+mod explain_time;
 mod golden;
 mod hosts;
 mod lineage;

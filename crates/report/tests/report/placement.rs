@@ -212,7 +212,7 @@ fn counting_trials_may_have_another_rule() {
         ..planned(0, 0)
     });
     let by_kind = |planned: PlannedTrial, _| match planned.kind {
-        TrialKind::Timed => on_one(),
+        TrialKind::Timed | TrialKind::Profiling => on_one(),
         TrialKind::Counting => free(2),
     };
     insta::assert_snapshot!(line(&plan, by_kind), @r"

@@ -23,7 +23,7 @@ pub(super) enum Rows {
 }
 
 /// All tables, parents first.
-pub(super) const TABLES: [(&str, Rows); 40] = [
+pub(super) const TABLES: [(&str, Rows); 41] = [
     ("run", Rows::Plan),
     ("target", Rows::Plan),
     ("step", Rows::Plan),
@@ -54,6 +54,7 @@ pub(super) const TABLES: [(&str, Rows); 40] = [
     ("placement", Rows::Trials),
     ("placed_threads", Rows::Trials),
     ("profile", Rows::Trials),
+    ("stack_samples", Rows::Trials),
     ("scheduling_group", Rows::Trials),
     ("sample", Rows::Trials),
     ("sample_value", Rows::Samples),

@@ -30,6 +30,14 @@ impl Store {
         self.outcomes_of(TrialKind::Counting)
     }
 
+    /// The same of every done profiling trial. Their times mean nothing.
+    ///
+    /// # Errors
+    /// When the file can't be read.
+    pub fn profiled(&self) -> Result<Vec<OutcomeRow>, StoreError> {
+        self.outcomes_of(TrialKind::Profiling)
+    }
+
     fn outcomes_of(&self, kind: TrialKind) -> Result<Vec<OutcomeRow>, StoreError> {
         let mut outcomes = rows(
             &self.connection,

@@ -57,6 +57,7 @@ fn plan() -> Plan {
         honours: &|_, _| Ok(()),
         digest: &|_| Ok(String::new()),
         hardware_counters: Ok(()),
+        stack_samples: Ok(()),
         valgrind: false,
     };
     parse_experiment("counted.toml", EXPERIMENT, None, &knowledge).unwrap()

@@ -6,10 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-const NOT: Counted<'static> = Counted {
-    blocks: 0,
-    targets: &[],
-};
+const NOT: &[Besides<'static>] = &[];
 
 #[test]
 fn every_order_of_three_comes_about_as_often() {
@@ -101,23 +98,25 @@ fn sets_differ_from_each_other() {
 #[test]
 fn more_blocks_leave_the_first_ones_alone() {
     assert_eq!(trials(1, 3, 4, NOT)[..], trials(1, 5, 4, NOT)[..12]);
-    let counted = Counted {
+    let counted = Besides {
+        kind: TrialKind::Counting,
         blocks: 2,
         targets: &[0, 2, 3],
     };
-    let few = trials(1, 3, 4, counted);
-    assert_eq!(few[..], trials(1, 5, 4, counted)[..18]);
+    let few = trials(1, 3, 4, &[counted]);
+    assert_eq!(few[..], trials(1, 5, 4, &[counted])[..18]);
 }
 
 #[test]
 fn what_is_counted_comes_after_its_block_and_changes_no_order() {
     use TrialKind::{Counting, Timed};
     let targets = [0, 2, 3];
-    let counted = Counted {
+    let counted = Besides {
+        kind: TrialKind::Counting,
         blocks: 2,
         targets: &targets,
     };
-    let all = trials(9, 3, 4, counted);
+    let all = trials(9, 3, 4, &[counted]);
     let timed = |trial: &PlannedTrial| trial.kind == Timed;
     let without: Vec<_> = all.iter().copied().filter(timed).collect();
     assert_eq!(without, trials(9, 3, 4, NOT));
@@ -146,11 +145,12 @@ fn what_is_counted_comes_after_its_block_and_changes_no_order() {
 
 #[test]
 fn the_order_of_counting_says_nothing_of_that_of_measuring() {
-    let counted = Counted {
+    let counted = Besides {
+        kind: TrialKind::Counting,
         blocks: 6000,
         targets: &[0, 1, 2],
     };
-    let trials = trials(7, 6000, 3, counted);
+    let trials = trials(7, 6000, 3, &[counted]);
     let mut counts = std::collections::BTreeMap::new();
     for block in trials.chunks(6) {
         let order: Vec<_> = block.iter().map(|trial| trial.target).collect();

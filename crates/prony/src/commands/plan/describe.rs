@@ -47,6 +47,7 @@ pub(super) fn describe(
     lines.extend(trials(plan));
     lines.extend(campaign(plan));
     lines.extend(counting(plan));
+    lines.extend(profiling(plan));
     lines.extend(exclusion(plan));
     lines.extend(accuracy(plan, calibration));
     lines.push(predicted(plan));
@@ -331,11 +332,14 @@ fn trials(plan: &Plan) -> Vec<String> {
                 .collect()
         };
         let timed = names(TrialKind::Timed).join(", ");
-        let counting = match names(TrialKind::Counting).as_slice() {
+        let then = |kind: TrialKind| match names(kind).as_slice() {
             [] => String::new(),
-            names => format!("; then counting: {}", names.join(", ")),
+            names => format!("; then {kind}: {}", names.join(", ")),
         };
-        lines.push(format!("  block {}: {timed}{counting}", block + 1));
+        let others = [TrialKind::Counting, TrialKind::Profiling]
+            .map(then)
+            .concat();
+        lines.push(format!("  block {}: {timed}{others}", block + 1));
     }
     if let Some(ms) = plan.turn_ms {
         lines.push(format!(
@@ -359,6 +363,22 @@ fn exclusion(plan: &Plan) -> Option<String> {
             CanaryRule::REPEATS_MAX
         )
     })
+}
+
+/// The profiling trials, or the reason why there are none.
+fn profiling(plan: &Plan) -> Option<String> {
+    let Some(profiling) = plan.profiling else {
+        let note = plan.profiling_note.as_ref()?;
+        return Some(format!("\nNo stacks are sampled: {note}."));
+    };
+    let length = profiling
+        .time_ms
+        .map_or_else(|| "as long as when timed".to_owned(), duration);
+    Some(format!(
+        "\nStacks are sampled {} times a second in {}: each step for {length}.",
+        profiling.rate,
+        plural(profiling.blocks.into(), "block")
+    ))
 }
 
 /// The counting trials, or the reason why there are none.
