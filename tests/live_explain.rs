@@ -1,5 +1,5 @@
-//! Explaining real servers: a known cost is found in its function, sums agree, two starts of one server differ
-//! by nothing, and a counting trial that hangs is left at once.
+//! Explaining real servers: a known cost is found in its function by counts and by samples, sums agree, two starts
+//! of one server differ by nothing, and a counting trial that hangs is left at once.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -64,7 +64,8 @@ fn library(build: &str) -> &'static str {
     }
 }
 
-fn build_libraries(folder: &Path) {
+/// Libraries whose function runs so many rounds of two instructions.
+fn build_libraries(folder: &Path, rounds: u32) {
     for (name, bits) in [("known_cost", "-m64"), ("known_cost_32", "-m32")] {
         // Nothing to link with for 32 bits need be installed: the server brings its C library.
         let status = Command::new("cc")
@@ -76,6 +77,7 @@ fn build_libraries(folder: &Path) {
                 "-fno-stack-protector",
                 "-fno-builtin",
                 bits,
+                &format!("-DROUNDS={rounds}"),
                 "-o",
             ])
             .arg(folder.join(format!("{name}.so")))
@@ -105,7 +107,7 @@ fn a_known_cost_is_found_in_its_function() {
     }
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    build_libraries(folder);
+    build_libraries(folder, 999);
     write(folder, "dearer.toml", &experiment());
     finish(prony(folder, &["run", "dearer.toml"])).exits(0);
     for build in BUILDS {
@@ -193,6 +195,106 @@ fn files_are_written(folder: &Path) {
     );
     let graph = std::fs::read_to_string(folder.join("flame.svg")).unwrap();
     assert!(graph.contains("dispatch_command"), "{graph}");
+}
+
+/// Builds whose stacks are followed in different ways: by frame pointers, as 5.0.21 runs in 32 bits, and by tables;
+/// and one that has a process for each session.
+const SAMPLED: [&str; 3] = ["mysql-5.0.21", "mysql-8.0.31", "postgresql-15-deb"];
+
+/// The build that stands there without the library too.
+const SAMPLED_BASE: &str = "mysql-8.0.31";
+
+fn sampled_experiment() -> String {
+    let mut targets =
+        format!("[[target]]\nbuild = \"{SAMPLED_BASE}\"\nname = \"{SAMPLED_BASE}\"\n\n");
+    for build in SAMPLED {
+        let library = library(build);
+        let _ = write!(
+            targets,
+            "[[target]]\nbuild = \"{build}\"\nname = \"{build}-dearer\"\npreload = [\"{library}.so\"]\n\n"
+        );
+    }
+    format!(
+        "name = \"sampled\"\nbase = \"{SAMPLED_BASE}\"\nblocks = 1\nclients = [1]\n\n\
+         [profiling]\ntime = \"3s\"\n\n\
+         [dataset]\ntables = 1\nrows = 500\n\n\
+         [defaults]\nconfig = {{ buffer_pool = \"32M\" }}\n\n\
+         [sequence]\nwarmup = \"500ms\"\ntime = \"2s\"\n\n{targets}\
+         [[step]]\nworkload = \"point-query\"\n"
+    )
+}
+
+#[test]
+fn a_known_cost_is_found_by_samples() {
+    if !live_with(&["cc"]) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    // Some ten microseconds.
+    build_libraries(folder, 25_000);
+    write(folder, "sampled.toml", &sampled_experiment());
+    finish(prony(folder, &["run", "sampled.toml"])).exits(0);
+    for build in SAMPLED {
+        let dearer = format!("{build}-dearer");
+        let arguments = [
+            "--step",
+            "point-query",
+            "--target",
+            &dearer,
+            "--base",
+            SAMPLED_BASE,
+        ];
+        let compared = &explain(folder, &arguments)["comparisons"][0];
+        let functions = compared["functions"].as_array().unwrap();
+        let place = functions
+            .iter()
+            .position(|row| row["function"] == "prony_known_cost");
+        let known = &functions[place.unwrap()];
+        assert_eq!(known["significant"], true, "{build}: {known}");
+        assert_eq!(known["base_cost"], 0.0, "{build}: {known}");
+        if build == SAMPLED_BASE {
+            // It is most of what the targets differ by.
+            assert_eq!(place, Some(0), "{}", functions[0]);
+            let cost = known["target_cost"].as_f64().unwrap();
+            let second = functions[1]["difference"].as_f64().unwrap();
+            assert!(cost > 3.0 * second.abs(), "{cost} {}", functions[1]);
+        }
+        samples_agree(build, compared, known["target_cost"].as_f64().unwrap());
+    }
+}
+
+/// Sums are the processor time of timed trials, and samples stand for about what the kernel accounts for.
+#[track_caller]
+fn samples_agree(build: &str, compared: &Value, known: f64) {
+    let cost = |row: &Value| row["target_cost"].as_f64().unwrap();
+    let total = cost(&compared["total"]);
+    let components = sum(&compared["components"], "target_cost");
+    assert!(
+        (components - total).abs() <= total * 0.001,
+        "{build}: {components} {total}"
+    );
+    let not_mapped = cost(&compared["not_mapped"]) - known;
+    assert!(
+        not_mapped <= total * 0.03,
+        "{build}: {not_mapped} of {total} is not mapped"
+    );
+    let time = &compared["target"]["time_us"];
+    let part = |name: &str| time[name].as_f64().unwrap() * 1e3;
+    let timed = part("server_user_space") + part("server_kernel");
+    let all = total + cost(&compared["other_threads"]);
+    assert!(
+        (all - timed).abs() <= timed * 0.05,
+        "{build}: {all} {timed}"
+    );
+    let taking = &compared["target"]["sampling"][0];
+    println!("{build}: {taking}");
+    assert_eq!(taking["kernel"], true, "{build}: {taking}");
+    let of = |name: &str| taking[name].as_f64().unwrap();
+    assert!(of("cut") <= of("whole") * 0.01, "{build}: {taking}");
+    let ratio = of("stand_for_ns") / of("accounted_ns");
+    // Others use this machine too, and then the clock is late.
+    assert!((0.7..1.3).contains(&ratio), "{build}: {taking}");
 }
 
 /// A server in valgrind may never answer.

@@ -53,7 +53,7 @@ fn unknown_keys() {
         "blocks = 3\nmood = 1",
         "unknown key `mood`
          | «mood» = 1 an experiment has no such key
-         | known keys: schema, workload, name, question, base, blocks, precision, budget, aa, turn, seed, counting,
+         | known keys: schema, workload, name, question, base, blocks, precision, budget, aa, turn, seed, counting, profiling,
          margin, display, clients, allow, backend, placement,
          dataset, defaults, target, sequence, step, section, canary, profile",
     );
