@@ -36,6 +36,7 @@ fn plan(experiment: &str) -> Plan {
         honours: &|_, _| Ok(()),
         digest: &|_| Ok(String::new()),
         hardware_counters: Ok(()),
+        stack_samples: Ok(()),
         valgrind: false,
     };
     let text = fs::read_to_string(&path).unwrap();

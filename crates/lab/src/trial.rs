@@ -387,16 +387,14 @@ impl<'a> Trial<'a> {
         samples: &[Sample],
         store: &mut Store,
     ) -> Result<(), Fault> {
-        let Some(sampled) = readers.take_stacks() else {
+        let Some(stacks) = readers.take_stacks() else {
             return Ok(());
         };
         let failed = |reason: String| Fault::failed(format!("failed to sample stacks: {reason}"));
-        let mut sampled = sampled.map_err(failed)?;
+        let mut stacks = stacks.map_err(failed)?;
         let edges = samples.first().zip(samples.last());
-        sampled.taking.accounted_ns = edges.and_then(|(start, end)| server_cpu_ns(start, end));
-        let content = sampled
-            .encode()
-            .map_err(|error| failed(error.to_string()))?;
+        stacks.taking.accounted_ns = edges.and_then(|(start, end)| server_cpu_ns(start, end));
+        let content = stacks.encode().map_err(|error| failed(error.to_string()))?;
         store.record_stack_samples(self.id, index, &content)?;
         Ok(())
     }

@@ -161,12 +161,10 @@ fn read_with(mut fields: Fields<'_>, schemas: &[Schema], knowledge: &Knowledge<'
     let targets = target::read_all(&mut fields, knowledge, &allowed);
     // What could not be read is reported; the steps are still read, for their own problems.
     let unbound = targets.as_ref().ok().and_then(Targets::unbound);
+    let of_steps = margin.as_ref().ok().and_then(Option::as_ref);
     let surroundings = sequence::Surroundings {
         clients: clients.unwrap_or_default(),
-        margin: margin
-            .as_ref()
-            .ok()
-            .and_then(|margin| Some(margin.as_ref()?.value)),
+        margin: of_steps.map(|margin| margin.value),
         unbound,
         targets: targets.as_ref().map_or(&[], |targets| &targets.all),
         dataset: dataset.as_ref().ok(),

@@ -9,6 +9,8 @@ use crate::profile::{Profile, Thread, is_unnamed};
 
 /// The component of functions that no rule has.
 pub const NOT_MAPPED: &str = "not mapped";
+/// The object of the kernel's functions in samples of stacks.
+const KERNEL: &str = "[kernel]";
 /// The part of stacks outside of named functions.
 const NO_CALLER: &str = "the thread's start";
 
@@ -136,7 +138,7 @@ impl Profile {
         };
         let threads = self.threads().iter();
         let sessions = threads.filter(|thread| known.is_session(thread));
-        sessions.flat_map(|thread| thread.ids()).copied().collect()
+        sessions.flat_map(Thread::ids).copied().collect()
     }
 
     /// Costs where one of what was counted costs `unit`.
@@ -235,8 +237,13 @@ impl<'a> Known<'a> {
         let (profile, components) = (self.profile, self.components);
         let found = self.found.entry(index).or_insert_with(|| {
             let function = &profile.functions()[index as usize];
-            let name = comparable(&function.symbol);
             let object = profile.object(function);
+            let mut name = comparable(&function.symbol);
+            if object == KERNEL {
+                // The C library has functions of the same names.
+                name.push(' ');
+                name.push_str(KERNEL);
+            }
             let is_unnamed = is_unnamed(&function.symbol);
             let rule = if is_unnamed {
                 components.of_object(object)

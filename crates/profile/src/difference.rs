@@ -198,7 +198,7 @@ impl<'a> Sides<'a> {
     /// The standard error of the difference of means of a figure of samples: `None` for counts.
     ///
     /// A number of samples has the variance of Poisson's distribution, times the dispersion (quasi-Poisson,
-    /// McCullagh and Nelder, Generalized linear models, 1989, 6.2.3). The time that the samples share has an
+    /// `McCullagh` and Nelder, Generalized linear models, 1989, 6.2.3). The time that the samples share has an
     /// error of its own.
     fn samples(&self, base: &[f64], target: &[f64]) -> Option<f64> {
         let mut variance = 0.0;

@@ -79,7 +79,7 @@ impl Symbols {
         let mut symbols = Self {
             named: named(&file),
             extents: Extents::of_object(&file).unwrap_or_default(),
-            build_id: build_id.map(|id| id.iter().map(|byte| format!("{byte:02x}")).collect()),
+            build_id: build_id.map(hexadecimal),
         };
         symbols.named.sort();
         symbols
@@ -114,6 +114,11 @@ impl Symbols {
             start.map_or_else(String::new, |start| format!("{START}{start:x}"))
         })
     }
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    digits.concat()
 }
 
 fn named<'data>(file: &object::File<'data, impl ReadRef<'data>>) -> Vec<(u64, u64, String)> {

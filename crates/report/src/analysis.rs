@@ -46,7 +46,7 @@ pub(crate) mod trials;
 pub(crate) mod verdicts;
 mod warnings;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use prony_model::{AdditionReason, Backend, Calibration, ClientHostFacts, Plan, RatioDisplay};
 use prony_store::{
@@ -95,6 +95,8 @@ pub(crate) struct Analysis<'a> {
     pub(crate) is_profiled: bool,
     /// Tables of these, for a format that shows them.
     pub(crate) components: Vec<Block>,
+    /// The components that make differences, by step and target, for formats that people read.
+    pub(crate) reasons: BTreeMap<(usize, usize), String>,
     /// The files that the user wrote for the run; see [`Store::definitions`].
     pub(crate) definitions: Vec<DefinitionFile>,
     /// Of each target, in the order of the plan.
@@ -171,6 +173,7 @@ impl<'a> Analysis<'a> {
             builds: store.builds()?,
             is_profiled: store.has_profiles()? || store.has_stack_samples()?,
             components: Vec::new(),
+            reasons: BTreeMap::new(),
             definitions: store.definitions()?,
             settings: Settings::of_run(store, &plan.by_base())?,
             statements: execution_plans::read(store)?,

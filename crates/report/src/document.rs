@@ -29,6 +29,8 @@ pub(crate) enum Block {
     Table(Table),
     /// A graph, beside a table with its figures; formats that can't draw leave it out.
     Chart(Chart),
+    /// A complete picture, as an element `svg`; formats that can't draw leave it out.
+    Picture(String),
     /// Items of a list.
     List(Vec<String>),
     /// Lines to be shown as they are.

@@ -11,6 +11,7 @@ mod data;
 mod flame;
 mod page;
 mod question;
+pub(crate) mod reasons;
 mod samples;
 mod times;
 mod trial;
@@ -44,7 +45,7 @@ impl<'q> Explained<'q> {
         question: &ExplainQuestion<'q>,
         components: &Components,
     ) -> Result<Self, ReportError> {
-        let cells = Cells::read(store, question, components)?;
+        let cells = Cells::read(store, None, question, components)?;
         let step = question.step.and(cells.all().next());
         Ok(Self {
             times: step
@@ -109,7 +110,7 @@ impl<'q> Explained<'q> {
 
     fn two(&self) -> Result<Compared<'_>, ReportError> {
         match self.answer() {
-            Explanation::Two(two) => Ok(two),
+            Explanation::Two(two) => Ok(*two),
             Explanation::All(_) | Explanation::Grown(_) => Err(ReportError::NoCellNamed),
         }
     }

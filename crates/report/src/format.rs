@@ -21,6 +21,7 @@ use crate::analysis::settings::{EffectiveTarget, Settings};
 use crate::document::Block;
 use crate::error::ReportError;
 use crate::explain::by_component::by_component;
+use crate::explain::reasons::reasons;
 use crate::extent::Extent;
 use crate::page::{self, Detail};
 use crate::views::{self, View, ViewOptions};
@@ -97,6 +98,9 @@ fn render_plan(
     };
     let mut analysis = Analysis::read(store, plan, within)?;
     analysis.asked_display = display;
+    if analysis.is_profiled && !matches!(format, Format::Csv | Format::Json) {
+        analysis.reasons = reasons(store, &analysis)?;
+    }
     let detail = match format {
         Format::Text => Detail::Brief,
         Format::Markdown => Detail::Full,
@@ -107,7 +111,7 @@ fn render_plan(
         Format::Json => return json::write(&analysis),
         Format::Html => {
             if analysis.is_profiled {
-                analysis.components = by_component(store)?;
+                analysis.components = by_component(store, &analysis)?;
             }
             let page = page::web::page(&analysis);
             // A large run consists of millions of pieces.

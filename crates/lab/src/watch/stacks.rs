@@ -59,14 +59,14 @@ impl Stacks {
         let sampler = self.sampler.take();
         let sampler = sampler.ok_or("sampling has not begun")??;
         let ended = sampler.end().map_err(|error| format!("failed to {error}"));
-        let (events, samples) = ended?;
+        let (events, found) = ended?;
         self.events = Some(events);
-        for path in &samples.objects {
+        for path in &found.objects {
             if !self.symbols.contains_key(path) {
                 self.symbols.insert(path.clone(), symbols(path));
             }
         }
-        Ok(self.named(&samples))
+        Ok(self.named(&found))
     }
 
     /// The samples, with names.

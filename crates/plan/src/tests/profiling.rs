@@ -19,15 +19,15 @@ fn profiled_trials_follow_in_the_first_blocks() {
         time_ms: None,
     };
     assert_eq!(plan.profiling, Some(expected));
-    let plain = world.parse(&experiment("")).unwrap();
-    assert_eq!((plain.profiling, plain.profiling_note), (None, None));
+    let without = world.parse(&experiment("")).unwrap();
+    assert_eq!((without.profiling, without.profiling_note), (None, None));
     let (others, timed): (Vec<_>, Vec<_>) = plan
         .trials
         .iter()
         .copied()
         .partition(|trial| trial.kind == TrialKind::Profiling);
     // The order of the timed ones is as without.
-    assert_eq!(timed, plain.trials);
+    assert_eq!(timed, without.trials);
     let blocks: Vec<u32> = others.iter().map(|trial| trial.block).collect();
     assert_eq!(blocks.len(), 2 * plan.targets.len());
     assert!(blocks.iter().all(|block| *block < 2));

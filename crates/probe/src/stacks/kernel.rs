@@ -112,10 +112,11 @@ mod tests {
             ("4", "finish_task_switch"),
             ("5", "exit_to_user_mode_loop"),
         ];
-        let text: String = names
+        let lines: Vec<String> = names
             .iter()
             .map(|(digit, name)| format!("ffffffff8100{digit}000 t {name}\n"))
             .collect();
+        let text = lines.concat();
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("proc")).unwrap();
         std::fs::write(folder.path().join("proc/kallsyms"), text).unwrap();

@@ -27,10 +27,10 @@ fn a_busy_thread_and_a_waiting_one_are_found() {
         let (waker, waits) = std::sync::mpsc::channel::<()>();
         scope.spawn(|| work(&stop, &sum));
         scope.spawn(move || waits.recv());
-        let sampler = StackSampler::begin(StackReading::new(&root, pid), events).unwrap();
+        let running = StackSampler::begin(StackReading::new(&root, pid), events).unwrap();
         let (begun, used) = (Instant::now(), process_cpu_ns(&root, pid).unwrap());
         std::thread::sleep(Duration::from_millis(500));
-        let (_, samples) = sampler.end().unwrap();
+        let (_, samples) = running.end().unwrap();
         let used = process_cpu_ns(&root, pid).unwrap() - used;
         assert!(begun.elapsed() >= Duration::from_millis(500));
         stop.store(true, Ordering::Relaxed);

@@ -11,7 +11,7 @@ const GROWN_MOST: usize = 5;
 /// An answer.
 pub(super) enum Explanation<'a> {
     /// The step of a target beside that of its base.
-    Two(Compared<'a>),
+    Two(Box<Compared<'a>>),
     /// A step of all targets.
     All(Vec<&'a Profiled>),
     /// Steps whose cost grew most.
@@ -64,7 +64,7 @@ pub(super) fn answer<'a>(cells: &'a Cells, question: &ExplainQuestion<'_>) -> Ex
         pairs.extend(cells.all().map(|cell| (cell, cell)));
     }
     match pairs.first() {
-        Some((base, target)) => Explanation::Two(Compared::new(base, target)),
+        Some((base, target)) => Explanation::Two(Box::new(Compared::new(base, target))),
         None => Explanation::All(Vec::new()),
     }
 }

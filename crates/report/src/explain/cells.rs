@@ -9,6 +9,7 @@ use prony_store::{OutcomeRow, Store};
 use super::question::{ExplainQuestion, ExplainUnit};
 use super::samples;
 use super::trial::{TrialCosts, damaged};
+use crate::analysis::Analysis;
 use crate::error::ReportError;
 use crate::parallel;
 
@@ -49,15 +50,16 @@ pub(super) struct Cells {
     /// What all costs are in.
     pub(super) unit: ExplainUnit,
     /// By index of step and target.
-    cells: BTreeMap<(usize, usize), Profiled>,
+    by_place: BTreeMap<(usize, usize), Profiled>,
     /// Pairs of targets to be compared: base and target.
     pairs: Vec<(usize, usize)>,
 }
 
 impl Cells {
-    /// Reads the profiles that a question needs.
+    /// Reads the profiles that a question needs; with the figures of the run where these are there already.
     pub(super) fn read(
         store: &Store,
+        analysis: Option<&Analysis<'_>>,
         question: &ExplainQuestion<'_>,
         components: &Components,
     ) -> Result<Self, ReportError> {
@@ -84,7 +86,10 @@ impl Cells {
         };
         let trials = match unit {
             ExplainUnit::Instructions => counted(store, components, &is_wanted)?,
-            ExplainUnit::Time => samples::read(store, components, &is_wanted)?,
+            ExplainUnit::Time => match analysis {
+                Some(analysis) => samples::read(store, analysis, components, &is_wanted)?,
+                None => samples::read(store, &Analysis::of(store)?, components, &is_wanted)?,
+            },
         };
         let mut cells: BTreeMap<(usize, usize), Profiled> = BTreeMap::new();
         for trial in trials {
@@ -104,7 +109,11 @@ impl Cells {
             cell.takings.extend(trial.taking);
             cell.trials.push(trial.costs);
         }
-        let cells = Self { unit, cells, pairs };
+        let cells = Self {
+            unit,
+            by_place: cells,
+            pairs,
+        };
         cells.check(plan, &steps, &named)?;
         Ok(cells)
     }
@@ -119,7 +128,7 @@ impl Cells {
         let has = |target: usize| {
             steps
                 .iter()
-                .any(|step| self.cells.contains_key(&(*step, target)))
+                .any(|step| self.by_place.contains_key(&(*step, target)))
         };
         match named.iter().find(|target| !has(**target)) {
             None => Ok(()),
@@ -131,17 +140,17 @@ impl Cells {
 
     /// Base and target in each step, where both have a profile.
     pub(super) fn pairs(&self) -> impl Iterator<Item = (&Profiled, &Profiled)> {
-        self.cells.iter().filter_map(|((step, target), cell)| {
+        self.by_place.iter().filter_map(|((step, target), cell)| {
             let mut pairs = self.pairs.iter();
             let base = pairs.find(|(_, other)| other == target);
-            let base = base.and_then(|(base, _)| self.cells.get(&(*step, *base)));
+            let base = base.and_then(|(base, _)| self.by_place.get(&(*step, *base)));
             base.map(|base| (base, cell))
         })
     }
 
     /// All, by step and target.
     pub(super) fn all(&self) -> impl Iterator<Item = &Profiled> {
-        self.cells.values()
+        self.by_place.values()
     }
 }
 

@@ -18,8 +18,10 @@ const WIDTH: f64 = 1_200.0;
 const ROW: f64 = 17.0;
 const MARGIN: f64 = 10.0;
 const HEADING: f64 = 26.0;
-/// Narrower functions are left out.
+/// Narrower functions are left out of a file.
 const NARROWEST: f64 = 0.4;
+/// The same of a page, which has several graphs and is to stay small.
+const NARROWEST_OF_PAGE: f64 = 2.0;
 /// Pixels of a letter, at most.
 const LETTER: f64 = 6.6;
 
@@ -63,10 +65,24 @@ struct Graph {
     bottom: f64,
     /// The largest difference; 0 for one target alone.
     most: f64,
+    /// Pixels of the narrowest function.
+    narrowest: f64,
 }
 
-/// The picture of a target, and of its base where it has one.
+/// The picture of a target, and of its base where it has one, as a file.
 pub(super) fn svg(two: &Compared<'_>, unit: ExplainUnit) -> String {
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}\n",
+        draw(two, unit, NARROWEST).into_string()
+    )
+}
+
+/// The same as a part of a page.
+pub(super) fn of_page(two: &Compared<'_>, unit: ExplainUnit) -> String {
+    draw(two, unit, NARROWEST_OF_PAGE).into_string()
+}
+
+fn draw(two: &Compared<'_>, unit: ExplainUnit, narrowest: f64) -> Markup {
     let mut root = Frame::default();
     let names = if two.is_alone() {
         for (stack, own) in stacks(&two.target.trials) {
@@ -95,6 +111,7 @@ pub(super) fn svg(two: &Compared<'_>, unit: ExplainUnit) -> String {
             scale: (WIDTH - 2.0 * MARGIN) / widest,
             bottom: top + HEADING + (rows - 1.0) * ROW,
             most,
+            narrowest,
         };
         let heading = format!(
             "{}, {}: {} {}",
@@ -108,17 +125,13 @@ pub(super) fn svg(two: &Compared<'_>, unit: ExplainUnit) -> String {
             (graph.frame("all of sessions", &root, MARGIN, 0))
         }
     });
-    let markup = html! {
-        svg xmlns="http://www.w3.org/2000/svg" width=(WIDTH) height=(height)
+    html! {
+        svg.flame xmlns="http://www.w3.org/2000/svg" width=(WIDTH) height=(height)
             viewBox=(format!("0 0 {WIDTH} {height}")) font-family="monospace" font-size="11" {
             rect width="100%" height="100%" fill="white" {}
             @for graph in graphs { (graph) }
         }
-    };
-    format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}\n",
-        markup.into_string()
-    )
+    }
 }
 
 /// The largest difference of a function below.
@@ -131,7 +144,7 @@ impl Graph {
     /// A function with all that it calls, which begins at `left` pixels and is called through `depth` others.
     fn frame(&self, name: &str, frame: &Frame, left: f64, depth: usize) -> Markup {
         let width = frame.cost[self.side] * self.scale;
-        if width < NARROWEST {
+        if width < self.narrowest {
             return html! {};
         }
         let top = self.bottom - depth as f64 * ROW;

@@ -13,6 +13,7 @@ use super::cells::{Cells, Profiled};
 use super::question::{ExplainBy, ExplainUnit};
 use super::samples::lost_share;
 use super::times::{OperationTime, Times};
+use crate::chart::{Axis, Chart, Line, Point, Scale};
 use crate::document::{Block, Cell, Table};
 use crate::figures::significant;
 use crate::words::{listed, plural, share, whole};
@@ -33,6 +34,10 @@ const NAMELESS_FROM: f64 = 0.01;
 const LOST_FROM: f64 = 0.02;
 /// Functions of a path that are shown, from the innermost on.
 const PATH_PARTS: usize = 2;
+/// Targets from which on a graph shows how components change from one to the next.
+const LINEAGE_FROM: usize = 3;
+/// Components of such a graph.
+const LINES_MOST: usize = 8;
 /// The most components that are shown unless all are asked for.
 const COMPONENTS_MOST: usize = 20;
 
@@ -246,6 +251,23 @@ fn changed_components(comparison: &Comparison, more: bool, most: usize) -> Vec<S
         .collect()
 }
 
+/// The components that make a target slower or faster, in words; `None` where none is known to do so.
+pub(super) fn reason(two: &Compared<'_>, unit: ExplainUnit, is_slower: bool) -> Option<String> {
+    let changed = changed_components(&two.comparison, is_slower, NAMED_MOST);
+    let (takes, unit) = match unit {
+        ExplainUnit::Instructions => ("executes", "instructions per operation"),
+        ExplainUnit::Time => ("takes", "ns of a processor per operation"),
+    };
+    (!changed.is_empty()).then(|| {
+        format!(
+            "{} {takes} {} {unit}, mostly in {}",
+            two.target.name,
+            signed(two.comparison.total.difference()),
+            listed(&changed)
+        )
+    })
+}
+
 fn components_most(by: Option<ExplainBy>) -> usize {
     by.map_or(COMPONENTS_MOST, |_| usize::MAX)
 }
@@ -423,17 +445,75 @@ fn side_by_side(
     of_targets(title, cells, unit, times, by)
 }
 
-/// All steps one after the other, each with all targets.
-pub(super) fn of_all_steps(cells: &Cells) -> Vec<Block> {
+/// The heading of a flame graph on a page.
+pub(super) fn graph_title(two: &Compared<'_>) -> String {
+    format!(
+        "{}: {} (above) beside {}; red is more, blue is less",
+        step(two.target),
+        two.target.name,
+        two.base.name
+    )
+}
+
+/// All steps one after the other, each with all targets, and a graph of those that have one base.
+pub(super) fn of_all_steps(cells: &Cells, base_of: &dyn Fn(usize) -> usize) -> Vec<Block> {
+    let unit = cells.unit;
     let all: Vec<&Profiled> = cells.all().collect();
     let of_step = all.chunk_by(|one, next| (&one.step, one.clients) == (&next.step, next.clients));
     let mut blocks = Vec::new();
     for cells in of_step {
         blocks.push(Block::Heading(step(cells[0])));
         blocks.push(Block::Table(columns(cells, usize::MAX)));
+        let mut families: BTreeMap<usize, Vec<&Profiled>> = BTreeMap::new();
+        for cell in cells {
+            families.entry(base_of(cell.target)).or_default().push(cell);
+        }
+        blocks.extend(families.values().filter_map(|family| lineage(family, unit)));
     }
-    blocks.push(Block::List(common_legend(cells.unit)));
+    blocks.push(Block::List(common_legend(unit)));
     blocks
+}
+
+/// The largest components over the targets of a family, such as versions from old to new.
+fn lineage(family: &[&Profiled], unit: ExplainUnit) -> Option<Block> {
+    if family.len() < LINEAGE_FROM {
+        return None;
+    }
+    let mut sizes: BTreeMap<&str, f64> = BTreeMap::new();
+    for costs in family.iter().flat_map(|cell| &cell.trials) {
+        for (component, own) in &costs.components {
+            let largest = sizes.entry(component).or_default();
+            *largest = largest.max(*own);
+        }
+    }
+    let mut names: Vec<(&str, f64)> = sizes.into_iter().collect();
+    names.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let lines = names.into_iter().take(LINES_MOST).map(|(name, _)| Line {
+        name: name.to_owned(),
+        target: None,
+        points: family
+            .iter()
+            .enumerate()
+            .map(|(place, cell)| Point {
+                x: place as f64,
+                y: cell.mean(&|costs| costs.components.get(name).copied().unwrap_or(0.0)),
+                interval: None,
+            })
+            .collect(),
+    });
+    let targets = family.iter().map(|cell| cell.name.clone());
+    let axis = |label: &str, scale| Axis {
+        label: label.to_owned(),
+        scale,
+    };
+    Some(Block::Chart(Chart {
+        title: format!("{}: components over the targets", step(family[0])),
+        x: axis("target", Scale::Names(targets.collect())),
+        y: axis(unit.of_operation(), Scale::FromZero),
+        lines: lines.collect(),
+        limit: None,
+        notes: Vec::new(),
+    }))
 }
 
 /// Components by target.
@@ -554,7 +634,7 @@ fn legend(two: &Compared<'_>, unit: ExplainUnit) -> Vec<String> {
     lines.push(match two.comparison.total.within {
         Some(_) if unit == ExplainUnit::Time => {
             "±: half the 95 % interval of the difference, from the numbers of samples, how they vary between \
-             trials, and the processor time of the timed trials. Of the differences that the answer and the \
+             trials, and how the processor time varies from block to block. Of the differences that the answer and the \
              functions name, 5 % are accidents at most, on average."
                 .to_owned()
         }
@@ -649,7 +729,8 @@ fn sampling(cell: &Profiled) -> Option<String> {
         share(whole_stacks as f64 / samples.max(1) as f64),
     );
     let accounted = sum(|it| it.accounted_ns.unwrap_or(0));
-    if accounted > 0 {
+    // Without the kernel's, samples stand for a part of that time.
+    if accounted > 0 && first.with_kernel {
         let stand_for = sum(|it| it.period_ns) as f64 / accounted as f64;
         // Writing to a String cannot fail.
         let _ = write!(

@@ -13,12 +13,15 @@ use crate::parallel;
 
 /// Nanoseconds of a microsecond.
 const NS: f64 = 1_000.0;
+/// The 97.5 % quantile of the normal distribution.
+const NORMAL: f64 = 1.96;
 /// Share of lost samples from which on there are no figures.
 const LOST_MOST: f64 = 0.1;
 
 /// The costs in profiling trials.
 pub(super) fn read(
     store: &Store,
+    analysis: &Analysis<'_>,
     components: &Components,
     is_wanted: &dyn Fn(&OutcomeRow) -> bool,
 ) -> Result<Vec<TrialCosts>, ReportError> {
@@ -32,12 +35,11 @@ pub(super) fn read(
     if found.is_empty() {
         return Err(no_samples(store));
     }
-    let analysis = Analysis::of(store)?;
     let slowed = slowed(store, &profiled)?;
     let trials = parallel::map(found, |(row, content)| {
         let sampled = Sampled::decode(&content);
         let sampled = sampled.map_err(|problem| damaged(analysis.plan, &row, problem));
-        sampled.and_then(|sampled| of_trial(&analysis, components, &row, &sampled))
+        sampled.and_then(|sampled| of_trial(analysis, components, &row, &sampled))
     });
     trials
         .into_iter()
@@ -80,7 +82,7 @@ fn of_trial(
         unusable("no timed trial tells the processor time of an operation".to_owned())
     })?;
     let summary = &figure.summary;
-    let relative_error = summary.variation.unwrap_or(0.0) / (summary.n as f64).sqrt();
+    let relative_error = relative_error(analysis, row.step, metric, summary.n);
     let cost = cell.per_operation(summary.mean) * NS;
     Ok(TrialCosts {
         step: row.step,
@@ -91,6 +93,26 @@ fn of_trial(
             .costs_of_samples(components, cost, relative_error),
         taking: Some(taking),
         slowed: None,
+    })
+}
+
+/// The standard error of a mean of `n` blocks as a share of it, widened so that 1.96 of it are the 95 % interval.
+///
+/// The variation from block to block is that of all targets of the step together (pooled), because two or three
+/// blocks of one tell little. It is 0 where each has one block, and nothing is known of it.
+fn relative_error(analysis: &Analysis<'_>, step: usize, metric: Metric, n: usize) -> f64 {
+    let (mut squares, mut degrees) = (0.0, 0_u32);
+    for target in 0..analysis.plan.targets.len() {
+        let figure = analysis.costs.cell(step, target).figures.get(&metric);
+        let summary = figure.map(|figure| &figure.summary);
+        if let Some((variation, n)) = summary.and_then(|it| Some((it.variation?, it.n))) {
+            squares += variation * variation * (n - 1) as f64;
+            degrees += u32::try_from(n - 1).unwrap_or(u32::MAX);
+        }
+    }
+    let quantile = prony_stats::t_quantile(0.975, degrees);
+    quantile.map_or(0.0, |quantile| {
+        (squares / f64::from(degrees) / n as f64).sqrt() * quantile / NORMAL
     })
 }
 

@@ -20,7 +20,7 @@ fn text(block: &Block) -> String {
                 .map(|(name, value)| format!("**{name}:** {}", escaped(value))),
         ),
         Block::Table(table) => drawn(table),
-        Block::Chart(_) => String::new(),
+        Block::Chart(_) | Block::Picture(_) => String::new(),
         Block::List(items) => bullets(items.iter().map(|item| escaped(item))),
         Block::Verbatim(lines) => {
             // Longer than any fence that a log may contain.

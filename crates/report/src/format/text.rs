@@ -94,7 +94,7 @@ fn lines(block: &Block, width: usize) -> Vec<String> {
         Block::Paragraph(text) => wrapped(text, ["", ""], prose),
         Block::Facts(facts) => facts.iter().flat_map(|one| fact(one, prose)).collect(),
         Block::Table(table) => drawn(table, width),
-        Block::Chart(_) => Vec::new(),
+        Block::Chart(_) | Block::Picture(_) => Vec::new(),
         Block::List(items) => items
             .iter()
             .flat_map(|item| wrapped(item, ["  - ", "    "], prose))

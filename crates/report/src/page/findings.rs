@@ -251,11 +251,15 @@ fn of_largest(analysis: &Analysis<'_>, largest: &Largest<'_>) -> Sentence {
         Some(cost) => sentence.text("; with it, ").judged(analysis, cost),
         None => sentence,
     };
-    match largest.begins {
+    let sentence = match largest.begins {
         Some(beginning) => {
             let is_time = analysis.is_shown_as_time(judged);
             begins(analysis, sentence, beginning, is_time)
         }
+        None => sentence,
+    };
+    match analysis.reasons.get(&(judged.group.step, judged.target)) {
+        Some(reason) => sentence.text(format!("; {reason}")),
         None => sentence,
     }
 }

@@ -129,9 +129,12 @@ fn components_add_up_to_the_processor_time_of_the_timed_trials() {
         assert!((sum - sessions).abs() < 0.01, "{sum} {sessions}");
         let all = sessions + of(&compared["other_threads"][&cost]);
         let times = &compared[side]["time_us"];
-        let timed = of(&times["server_user_space"]) + of(&times["server_kernel"]);
+        let accounted = of(&times["server_user_space"]) + of(&times["server_kernel"]);
         // The kernel's two ways of accounting differ by a clock tick.
-        assert!((all / 1e3 / timed - 1.0).abs() < 0.01, "{all} {timed}");
+        assert!(
+            (all / 1e3 / accounted - 1.0).abs() < 0.01,
+            "{all} {accounted}"
+        );
     }
 }
 
@@ -156,4 +159,29 @@ fn instructions_were_not_counted() {
     };
     let error = explained(&question, ExplainFormat::Text).unwrap_err();
     assert!(error.contains("no execution profiles"), "{error}");
+}
+
+#[test]
+fn findings_name_the_components_that_make_them() {
+    let mut sample = Sample::new(&profiling(plan(2, &[4], 6)));
+    run_loaded(&mut sample, |_, _, _| (), |_, _, _| ());
+    for trial in sample.store.trials().unwrap() {
+        if trial.planned.kind == TrialKind::Profiling {
+            let content = sampled(trial.planned, 0).encode().unwrap();
+            sample
+                .store
+                .record_stack_samples(trial.id, 0, &content)
+                .unwrap();
+        }
+    }
+    let text = render(&sample.store, Format::Markdown).unwrap();
+    let reason =
+        "mysql-5.7 takes +4,313 ns of a processor per operation, mostly in parser (+3,883)";
+    let finding = text.lines().find(|line| line.contains(reason));
+    assert!(
+        finding.is_some_and(|line| line.contains("point-query")),
+        "{text}"
+    );
+    let page = render(&sample.store, Format::Html).unwrap();
+    assert!(page.contains(reason) && page.contains("<svg class=\"flame\""));
 }

@@ -1,6 +1,6 @@
 //! Blocks of a document as HTML.
 
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 
 use super::chart;
 use crate::document::{Align, Block, Cell, MARK, Table};
@@ -44,6 +44,11 @@ fn one(block: &Block, label: &str, base: usize) -> Markup {
         },
         Block::Table(of_block) => table(of_block, label),
         Block::Chart(of_block) => chart::draw(of_block, base),
+        Block::Picture(svg) => html! {
+            div.scroll tabindex="0" role="group" aria-label={ (label) ", as a picture" } {
+                (PreEscaped(svg))
+            }
+        },
         Block::List(items) => html! { ul { @for item in items { li { (item) } } } },
         Block::Verbatim(lines) => html! {
             div.scroll tabindex="0" role="group" aria-label={ (label) ", as text" } {

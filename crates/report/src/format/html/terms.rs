@@ -15,7 +15,7 @@ const WORDS: [&str; 45] = [
     "twin",
     "block",
     "trial",
-    "timed trial / counting trial",
+    "timed trial / counting trial / profiling trial",
     "failed",
     "discarded",
     "excluded",
