@@ -40,6 +40,9 @@ const TESTS: &str = "test --workspace --exclude xtask --no-fail-fast";
 
 /// Runs the tests of the crates beside those of the command: most tests of a long file wait for a server to start or
 /// to stop. What the former print follows when all have ended.
+///
+/// The crate `stats` goes with the command: with its test dependencies both parts have the features of the whole, so
+/// that nothing is built twice.
 fn tests(live_tests: &str) -> Result<(), String> {
     let variables = [("PRONY_LIVE_TESTS", live_tests), ("RUST_TEST_THREADS", "2")];
     let command = |arguments: &str| {
@@ -47,7 +50,7 @@ fn tests(live_tests: &str) -> Result<(), String> {
         command.envs(variables);
         command
     };
-    let of_crates = command(&format!("{TESTS} --exclude prony"))
+    let of_crates = command(&format!("{TESTS} --exclude prony --exclude prony-stats"))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -55,7 +58,7 @@ fn tests(live_tests: &str) -> Result<(), String> {
     let of_crates = thread::spawn(|| of_crates.wait_with_output());
     let of_command = cargo::run(
         "tests of the command",
-        &mut command("test --package prony --no-fail-fast"),
+        &mut command("test --package prony --package prony-stats --no-fail-fast"),
     );
     let of_crates = of_crates
         .join()
