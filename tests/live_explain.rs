@@ -201,6 +201,8 @@ fn files_are_written(folder: &Path) {
 /// and one that has a process for each session.
 const SAMPLED: [&str; 3] = ["mysql-5.0.21", "mysql-8.0.31", "postgresql-15-deb"];
 
+/// Rounds of the library's loop where it is to be found by samples: some ten microseconds.
+const ROUNDS: u32 = 25_000;
 /// The build that stands there without the library too.
 const SAMPLED_BASE: &str = "mysql-8.0.31";
 
@@ -231,8 +233,7 @@ fn a_known_cost_is_found_by_samples() {
     }
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    // Some ten microseconds.
-    build_libraries(folder, 25_000);
+    build_libraries(folder, ROUNDS);
     write(folder, "sampled.toml", &sampled_experiment());
     finish(prony(folder, &["run", "sampled.toml"])).exits(0);
     for build in SAMPLED {
@@ -254,12 +255,11 @@ fn a_known_cost_is_found_by_samples() {
         assert_eq!(known["significant"], true, "{build}: {known}");
         assert_eq!(known["base_cost"], 0.0, "{build}: {known}");
         if build == SAMPLED_BASE {
-            // It is most of what the targets differ by.
             assert_eq!(place, Some(0), "{}", functions[0]);
-            let cost = known["target_cost"].as_f64().unwrap();
-            let second = functions[1]["difference"].as_f64().unwrap();
-            assert!(cost > 3.0 * second.abs(), "{cost} {}", functions[1]);
         }
+        // No processor does a round in less than a cycle, and none has 7 GHz.
+        let cost = known["target_cost"].as_f64().unwrap();
+        assert!(cost > f64::from(ROUNDS) / 7.0, "{build}: {cost}");
         samples_agree(build, compared, known["target_cost"].as_f64().unwrap());
     }
 }

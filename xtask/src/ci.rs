@@ -38,11 +38,15 @@ pub(crate) fn run(live: Live) -> Result<(), String> {
 /// All tests but those of this program.
 const TESTS: &str = "test --workspace --exclude xtask --no-fail-fast";
 
+/// The tests of the command. The crate `stats` comes with it: with its test dependencies they have the features of the
+/// whole, so that nothing is built twice.
+const OF_COMMAND: &str = "test --package prony --package prony-stats --no-fail-fast";
+
+/// Tests that compare small figures of two servers: nothing else runs beside them.
+const ALONE: &str = "a_known_cost";
+
 /// Runs the tests of the crates beside those of the command: most tests of a long file wait for a server to start or
 /// to stop. What the former print follows when all have ended.
-///
-/// The crate `stats` goes with the command: with its test dependencies both parts have the features of the whole, so
-/// that nothing is built twice.
 fn tests(live_tests: &str) -> Result<(), String> {
     let variables = [("PRONY_LIVE_TESTS", live_tests), ("RUST_TEST_THREADS", "2")];
     let command = |arguments: &str| {
@@ -58,7 +62,7 @@ fn tests(live_tests: &str) -> Result<(), String> {
     let of_crates = thread::spawn(|| of_crates.wait_with_output());
     let of_command = cargo::run(
         "tests of the command",
-        &mut command("test --package prony --package prony-stats --no-fail-fast"),
+        &mut command(&format!("{OF_COMMAND} -- --skip {ALONE}")),
     );
     let of_crates = of_crates
         .join()
@@ -70,7 +74,9 @@ fn tests(live_tests: &str) -> Result<(), String> {
     if !of_crates.status.success() {
         return Err("tests of the crates failed".to_owned());
     }
-    of_command
+    of_command?;
+    let mut alone = command(&format!("{OF_COMMAND} --test live_explain {ALONE}"));
+    cargo::run("tests that run alone", alone.env("RUST_TEST_THREADS", "1"))
 }
 
 /// Runs cargo with environment variables and reports the time that it took.
