@@ -1,6 +1,5 @@
 //! The sequence of checks that decides whether a change may land.
 
-use std::process::Stdio;
 use std::thread;
 use std::time::Instant;
 
@@ -42,11 +41,16 @@ const TESTS: &str = "test --workspace --exclude xtask --no-fail-fast";
 /// whole, so that nothing is built twice.
 const OF_COMMAND: &str = "test --package prony --package prony-stats --no-fail-fast";
 
+/// Their files in two parts. The second runs after the tests of the crates, beside the first, so that both ends of the
+/// work take about as long.
+const MOST: &str = "--lib --bins --test [!l]* --test live_[!q-z]*";
+const REST: &str = "--test live_[q-z]*";
+
 /// Tests that compare small figures of two servers: nothing else runs beside them.
 const ALONE: &str = "a_known_cost";
 
-/// Runs the tests of the crates beside those of the command: most tests of a long file wait for a server to start or
-/// to stop. What the former print follows when all have ended.
+/// Runs the tests of the command beside those of the crates and the rest of its own: most tests of a long file wait for
+/// a server to start or to stop. What the latter print follows when all have ended.
 fn tests(live_tests: &str) -> Result<(), String> {
     let variables = [("PRONY_LIVE_TESTS", live_tests), ("RUST_TEST_THREADS", "2")];
     let command = |arguments: &str| {
@@ -54,27 +58,23 @@ fn tests(live_tests: &str) -> Result<(), String> {
         command.envs(variables);
         command
     };
-    let of_crates = command(&format!("{TESTS} --exclude prony --exclude prony-stats"))
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(|error| format!("tests: failed to start cargo: {error}"))?;
-    let of_crates = thread::spawn(|| of_crates.wait_with_output());
-    let of_command = cargo::run(
-        "tests of the command",
-        &mut command(&format!("{OF_COMMAND} -- --skip {ALONE}")),
-    );
-    let of_crates = of_crates
+    let of_crates = command(&format!("{TESTS} --exclude prony --exclude prony-stats"));
+    let rest = command(&format!("{OF_COMMAND} {REST}"));
+    let others = thread::spawn(|| [of_crates, rest].map(|mut command| command.output()));
+    let mut most = command(&format!("{OF_COMMAND} {MOST} -- --skip {ALONE}"));
+    let mut result = cargo::run("tests of the command", &mut most);
+    let others = others
         .join()
         .map_err(|_| "tests: failed to wait for them".to_owned())?;
-    let of_crates =
-        of_crates.map_err(|error| format!("tests: failed to wait for them: {error}"))?;
-    println!("{}", String::from_utf8_lossy(&of_crates.stderr));
-    println!("{}", String::from_utf8_lossy(&of_crates.stdout));
-    if !of_crates.status.success() {
-        return Err("tests of the crates failed".to_owned());
+    for output in others {
+        let output = output.map_err(|error| format!("tests: failed to start cargo: {error}"))?;
+        println!("{}", String::from_utf8_lossy(&output.stderr));
+        println!("{}", String::from_utf8_lossy(&output.stdout));
+        if !output.status.success() {
+            result = Err("tests failed, of the crates or the rest of the command's".to_owned());
+        }
     }
-    of_command?;
+    result?;
     let mut alone = command(&format!("{OF_COMMAND} --test live_explain {ALONE}"));
     cargo::run("tests that run alone", alone.env("RUST_TEST_THREADS", "1"))
 }
