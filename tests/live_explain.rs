@@ -8,7 +8,6 @@
 
 mod support;
 
-use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -39,13 +38,7 @@ fn experiment() -> String {
         "[[target]]\nbuild = \"{BASE}\"\nname = \"{BASE}\"\n\n\
          [[target]]\nbuild = \"{BASE}\"\nname = \"{TWIN}\"\n\n"
     );
-    for build in BUILDS {
-        let library = library(build);
-        let _ = write!(
-            targets,
-            "[[target]]\nbuild = \"{build}\"\nname = \"{build}-dearer\"\npreload = [\"{library}.so\"]\n\n"
-        );
-    }
+    targets.extend(BUILDS.map(dearer));
     format!(
         "name = \"dearer\"\nbase = \"{BASE}\"\nblocks = 1\nclients = [1]\n\n\
          [counting]\nwith = \"valgrind\"\noperations = {OPERATIONS}\n\n\
@@ -53,6 +46,14 @@ fn experiment() -> String {
          [defaults]\nconfig = {{ buffer_pool = \"32M\" }}\n\n\
          [sequence]\nwarmup = \"50ms\"\ntime = \"200ms\"\n\n{targets}\
          [[step]]\nworkload = \"point-query\"\n"
+    )
+}
+
+/// The target of a build with the library.
+fn dearer(build: &str) -> String {
+    let library = library(build);
+    format!(
+        "[[target]]\nbuild = \"{build}\"\nname = \"{build}-dearer\"\npreload = [\"{library}.so\"]\n\n"
     )
 }
 
@@ -209,13 +210,7 @@ const SAMPLED_BASE: &str = "mysql-8.0.31";
 fn sampled_experiment() -> String {
     let mut targets =
         format!("[[target]]\nbuild = \"{SAMPLED_BASE}\"\nname = \"{SAMPLED_BASE}\"\n\n");
-    for build in SAMPLED {
-        let library = library(build);
-        let _ = write!(
-            targets,
-            "[[target]]\nbuild = \"{build}\"\nname = \"{build}-dearer\"\npreload = [\"{library}.so\"]\n\n"
-        );
-    }
+    targets.extend(SAMPLED.map(dearer));
     format!(
         "name = \"sampled\"\nbase = \"{SAMPLED_BASE}\"\nblocks = 1\nclients = [1]\n\n\
          [profiling]\ntime = \"3s\"\n\n\
@@ -291,7 +286,9 @@ fn samples_agree(build: &str, compared: &Value, known: f64) {
     println!("{build}: {taking}");
     assert_eq!(taking["kernel"], true, "{build}: {taking}");
     let of = |name: &str| taking[name].as_f64().unwrap();
-    assert!(of("cut") <= of("whole") * 0.01, "{build}: {taking}");
+    // Frame pointers end in the C library, wherever this has none.
+    let cut_most = if build == "mysql-5.0.21" { 0.5 } else { 0.01 };
+    assert!(of("cut") <= of("whole") * cut_most, "{build}: {taking}");
     let ratio = of("stand_for_ns") / of("accounted_ns");
     // Others use this machine too, and then the clock is late.
     assert!((0.7..1.3).contains(&ratio), "{build}: {taking}");

@@ -10,7 +10,7 @@ use crate::profile::{Profile, Thread, is_unnamed};
 /// The component of functions that no rule has.
 pub const NOT_MAPPED: &str = "not mapped";
 /// The object of the kernel's functions in samples of stacks.
-const KERNEL: &str = "[kernel]";
+pub const KERNEL: &str = "[kernel]";
 /// The part of stacks outside of named functions.
 const NO_CALLER: &str = "the thread's start";
 
@@ -130,15 +130,13 @@ impl Profile {
     }
 
     /// Ids of the threads that serve clients, where they are known.
-    pub(crate) fn session_threads(&self, components: &Components) -> BTreeSet<u32> {
+    pub(crate) fn session_ids(&self, components: &Components) -> BTreeSet<u32> {
         let mut known = Known {
             profile: self,
             components,
             found: HashMap::new(),
         };
-        let threads = self.threads().iter();
-        let sessions = threads.filter(|thread| known.is_session(thread));
-        sessions.flat_map(Thread::ids).copied().collect()
+        known.session_ids()
     }
 
     /// Costs where one of what was counted costs `unit`.
@@ -151,8 +149,12 @@ impl Profile {
         let of_each = |count: u64| count as f64 * unit;
         let mut costs = Costs::default();
         let mut callers: BTreeMap<FunctionName, BTreeMap<String, f64>> = BTreeMap::new();
+        let session_ids = known.session_ids();
         for thread in self.threads() {
-            if !known.is_session(thread) {
+            // Of a stack that was not followed to the session's functions, the thread is known.
+            let is_of_sessions =
+                |ids: &[u32]| !ids.is_empty() && ids.iter().all(|id| session_ids.contains(id));
+            if !known.is_session(thread) && !is_of_sessions(thread.ids()) {
                 costs.background += of_each(thread.total());
                 continue;
             }
@@ -258,6 +260,13 @@ impl<'a> Known<'a> {
             })
         });
         Rc::clone(found)
+    }
+
+    /// Ids of the threads that serve clients, where they are known.
+    fn session_ids(&mut self) -> BTreeSet<u32> {
+        let threads = self.profile.threads().iter();
+        let sessions = threads.filter(|thread| self.is_session(thread));
+        sessions.flat_map(Thread::ids).copied().collect()
     }
 
     fn is_session(&mut self, thread: &Thread) -> bool {

@@ -300,8 +300,12 @@ impl Comparison {
         });
         let mut functions = with_renamed(rows.collect());
         judge(functions.iter_mut().map(|row| &mut row.cost));
-        let mut total = pair(&|costs| costs.total);
-        judge([&mut total].into_iter());
+        let tested = |of: &dyn Fn(&Costs) -> f64| {
+            let mut alone = pair(of);
+            judge([&mut alone].into_iter());
+            alone
+        };
+        let total = tested(&|costs| costs.total);
         // What is no difference, however large, stands behind all that is one.
         functions.sort_by(|a, b| {
             let is_none = |row: &FunctionRow| !row.cost.differs(total.base);
@@ -312,9 +316,11 @@ impl Comparison {
 
         Self {
             total,
-            background: pair(&|costs| costs.background),
-            unnamed: pair(&|costs| costs.unnamed),
-            not_mapped: pair(&|costs| costs.mapped.get(&MappedBy::Nothing).copied().unwrap_or(0.0)),
+            background: tested(&|costs| costs.background),
+            unnamed: tested(&|costs| costs.unnamed),
+            not_mapped: tested(&|costs| {
+                costs.mapped.get(&MappedBy::Nothing).copied().unwrap_or(0.0)
+            }),
             components,
             functions,
             paths: paths(&sides),

@@ -18,7 +18,7 @@ mod symbols;
 
 pub use callgrind::CallgrindError;
 pub use component::{Components, ComponentsError};
-pub use costs::{Costs, FunctionCost, FunctionName, MappedBy, NOT_MAPPED, Sampling};
+pub use costs::{Costs, FunctionCost, FunctionName, KERNEL, MappedBy, NOT_MAPPED, Sampling};
 pub use difference::{Comparison, ComponentRow, FunctionRow, Pair, PathRow, Presence};
 pub use folded::{common_stacks, folded, folded_difference, stacks};
 pub use pprof::pprof;

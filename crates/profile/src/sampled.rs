@@ -67,10 +67,11 @@ pub struct NamedStack<'a> {
 }
 
 impl Profile {
-    /// Makes a profile of samples. Threads that began alike become one; so do stacks that are not whole.
+    /// Makes a profile of samples. Threads that began alike become one. Stacks that are not whole stay with the
+    /// thread that they are of.
     pub fn from_stacks<'a>(stacks: impl IntoIterator<Item = NamedStack<'a>>) -> Self {
         let mut builder = Builder::default();
-        let mut threads: BTreeMap<Vec<u32>, Thread> = BTreeMap::new();
+        let mut threads: BTreeMap<(Option<u32>, Vec<u32>), Thread> = BTreeMap::new();
         for stack in stacks {
             let names = stack.functions.iter();
             let functions: Vec<u32> = names
@@ -79,9 +80,12 @@ impl Profile {
             if functions.is_empty() {
                 continue;
             }
-            let begin = if stack.is_whole { ALIKE } else { 0 };
-            let begin = functions[..functions.len().min(begin)].to_vec();
-            let thread = threads.entry(begin).or_default();
+            let place = if stack.is_whole {
+                (None, functions[..functions.len().min(ALIKE)].to_vec())
+            } else {
+                (Some(stack.thread), Vec::new())
+            };
+            let thread = threads.entry(place).or_default();
             thread.stand_for(stack.thread);
             let mut call = None;
             for function in functions {
@@ -120,7 +124,7 @@ impl Sampled {
     /// Shares of the looks at threads of sessions, by what they waited for; they add up to 1. Empty where no
     /// session was found.
     pub fn waits_of_sessions(&self, components: &Components) -> BTreeMap<String, f64> {
-        let sessions: BTreeSet<u32> = self.profile.session_threads(components);
+        let sessions: BTreeSet<u32> = self.profile.session_ids(components);
         let of_sessions = self.waits.iter();
         let of_sessions: Vec<&Wait> = of_sessions
             .filter(|wait| sessions.contains(&wait.thread))

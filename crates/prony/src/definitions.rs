@@ -70,7 +70,7 @@ pub(crate) fn experiment(
         Failure::usage(format!("find the folder of {}: {error}", path.display()))
     })?;
     let hardware_counters = hardware_counters();
-    let stack_samples = prony_probe::check_stack_samples(&prony_probe::Root::live());
+    let stack_samples = prony_probe::check_stack_samples();
     let stack_samples = stack_samples.map_err(|error| error.to_string());
     let knowledge = Knowledge {
         builds: &catalogue.facts(),

@@ -6,13 +6,11 @@ use std::fs::File;
 use object::ReadCache;
 use prony_model::Sample;
 use prony_probe::{Frame, Reach, Root, StackEvents, StackReading, StackSampler, StackSamples};
-use prony_profile::{NamedStack, Profile, Sampled, Symbols, Taking, Wait};
+use prony_profile::{KERNEL, NamedStack, Profile, Sampled, Symbols, Taking, Wait};
 
 use super::reader::EdgeReader;
 use crate::server::Server;
 
-/// The object of the kernel's functions.
-const KERNEL: &str = "[kernel]";
 /// The object of code that belongs to no file.
 const NO_FILE: &str = "[memory]";
 /// The folder of debug symbols by the build that they are of, where distributions put them.

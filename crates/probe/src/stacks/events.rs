@@ -115,8 +115,14 @@ impl StackEvents {
 ///
 /// # Errors
 /// If it may not, or the machine can't do it.
-pub fn check_stack_samples(root: &Root) -> Result<(), CountersError> {
-    StackEvents::open(root, std::process::id(), 1).map(drop)
+pub fn check_stack_samples() -> Result<(), CountersError> {
+    let try_one = |reach| {
+        let counter = builder(reach, std::process::id(), 0, 1)?.build()?;
+        counter.sampled(SMALL_RING).map(drop)
+    };
+    try_one(Reach::Processors)
+        .or_else(|_| try_one(Reach::Server))
+        .map_err(|source| CountersError::open(NAME, 2, source))
 }
 
 fn builder(reach: Reach, pid: u32, cpu: usize, rate: u32) -> io::Result<Builder<'static>> {

@@ -1,6 +1,6 @@
 //! Reading samples while they come.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use perf_event::Record as Raw;
@@ -10,7 +10,7 @@ use super::events::StackEvents;
 use super::kernel::KernelNames;
 use super::unwind::Memory;
 use super::waits::Waits;
-use super::{Stack, StackSamples};
+use super::{Frame, Stack, StackSamples};
 use crate::members;
 use crate::root::Root;
 use crate::stat::Stat;
@@ -27,6 +27,8 @@ pub struct StackReading {
     processes: Processes,
     waits: Waits,
     samples: StackSamples,
+    /// The server is a 32-bit program: its stacks are followed by frame pointers.
+    is_narrow: bool,
 }
 
 /// The processes of a server, and others that were looked at.
@@ -78,6 +80,7 @@ impl StackReading {
             processes: Processes::find(root, pid),
             waits: Waits::new(root.clone()),
             samples: StackSamples::default(),
+            is_narrow: false,
         }
     }
 
@@ -91,8 +94,18 @@ impl StackReading {
     /// Reads the last samples.
     pub(super) fn finish(mut self, events: &mut StackEvents) -> StackSamples {
         self.drain(events);
+        if self.is_narrow {
+            self.samples.stacks = with_beginnings(self.samples.stacks);
+        }
+        let of_stacks = |is_whole| {
+            let stacks = self.samples.stacks.iter();
+            let of_kind = stacks.filter(|(stack, _)| stack.is_whole == is_whole);
+            of_kind.map(|(_, count)| count).sum()
+        };
         StackSamples {
             objects: self.memory.objects,
+            whole: of_stacks(true),
+            cut: of_stacks(false),
             waits: self.waits.found,
             looks: self.waits.looks,
             ..self.samples
@@ -115,12 +128,6 @@ impl StackReading {
             Ok(Record::Sample(sample)) => {
                 self.samples.period_ns += sample.period().unwrap_or(0);
                 let stack = self.stack(&sample);
-                let followed = if stack.is_whole {
-                    &mut self.samples.whole
-                } else {
-                    &mut self.samples.cut
-                };
-                *followed += 1;
                 *self.samples.stacks.entry(stack).or_default() += 1;
             }
             Ok(Record::Lost(lost)) => self.samples.lost += lost.lost,
@@ -144,7 +151,9 @@ impl StackReading {
             stack.is_whole =
                 three.is_some_and(|three| self.memory.unwind(three, top, &mut stack.frames));
         } else {
-            // The kernel follows frame pointers, which compilers for 32 bits kept.
+            // The kernel follows frame pointers, which compilers for 32 bits kept in programs, and not always in
+            // the C library: such chains end anywhere.
+            self.is_narrow = true;
             let user = chain.iter().filter(|ip| **ip < u64::from(u32::MAX));
             for (depth, ip) in user.enumerate() {
                 // Callers are in the instruction before the one that they return to.
@@ -155,14 +164,65 @@ impl StackReading {
                 };
                 stack.frames.push(self.memory.frame(within));
             }
-            stack.is_whole = !stack.frames.is_empty();
         }
         stack
     }
+}
+
+/// Stacks that were followed by frame pointers: whole are those with the outermost frame that most have, which is
+/// where threads begin.
+fn with_beginnings(stacks: HashMap<Stack, u64>) -> HashMap<Stack, u64> {
+    let mut outermost: HashMap<Frame, u64> = HashMap::new();
+    for (stack, count) in &stacks {
+        if let Some(frame) = stack.frames.last() {
+            *outermost.entry(*frame).or_default() += count;
+        }
+    }
+    let most = outermost.into_iter().max_by_key(|(_, count)| *count);
+    let begin = most.map(|(frame, _)| frame);
+    let stacks = stacks.into_iter().map(|(stack, count)| {
+        let is_whole = begin.is_some() && stack.frames.last().copied() == begin;
+        (Stack { is_whole, ..stack }, count)
+    });
+    stacks.collect()
 }
 
 /// The process of a sample, before all of it is read: the first field of those that are asked for.
 fn process(raw: &Raw<'_>) -> Option<u32> {
     let bytes = raw.data().first()?.get(..4)?;
     Some(u32::from_ne_bytes(bytes.try_into().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stacks_by_frame_pointers_are_whole_where_most_begin() {
+        let stack = |addresses: &[u64]| {
+            let frame = |address: &u64| Frame {
+                object: Some(0),
+                address: *address,
+            };
+            Stack {
+                thread: 1,
+                kernel: None,
+                frames: addresses.iter().map(frame).collect(),
+                is_whole: false,
+            }
+        };
+        let stacks = [
+            (stack(&[7, 5, 1]), 3),
+            (stack(&[8, 1]), 2),
+            (stack(&[9]), 4),
+            (stack(&[]), 1),
+        ];
+        let found = with_beginnings(stacks.into());
+        let whole: u64 = found
+            .iter()
+            .filter(|(it, _)| it.is_whole)
+            .map(|(_, count)| count)
+            .sum();
+        assert_eq!((whole, found.values().sum::<u64>()), (5, 10));
+    }
 }

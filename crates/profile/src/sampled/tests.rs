@@ -52,22 +52,27 @@ fn threads_that_began_alike_are_one_and_nothing_is_lost() {
         is_whole: false,
         ..stack(9, &["row_search"], 5)
     };
+    let cut_of_session = NamedStack {
+        is_whole: false,
+        ..stack(7, &["row_search"], 4)
+    };
     let profile = Profile::from_stacks([
         stack(7, &["clone", "do_command", "execute", "row_search"], 30),
         stack(8, &["clone", "do_command", "execute", "row_search"], 10),
         stack(8, &["clone", "do_command", "k:futex"], 20),
         stack(3, &["clone", "flush"], 35),
         cut,
+        cut_of_session,
         stack(4, &[], 7),
     ]);
-    assert_eq!(profile.total(), 100);
-    let sessions = profile.session_threads(&components());
+    assert_eq!(profile.total(), 104);
+    let sessions = profile.session_ids(&components());
     assert_eq!(sessions.into_iter().collect::<Vec<_>>(), [7, 8]);
-    let costs = profile.costs_of_samples(&components(), 50.0, 0.0);
-    // Stacks that are cut above the session are not known to be of one.
+    let costs = profile.costs_of_samples(&components(), 52.0, 0.0);
+    // A stack that is cut belongs to what its thread is known to do.
     let of = |name: &str| costs.components.get(name).copied().unwrap_or(0.0);
-    assert_eq!((of("rows"), of("kernel"), of("session")), (20.0, 10.0, 0.0));
-    assert_eq!((costs.total, costs.background), (30.0, 20.0));
+    assert_eq!((of("rows"), of("kernel"), of("session")), (22.0, 10.0, 0.0));
+    assert_eq!((costs.total, costs.background), (32.0, 20.0));
     assert!((costs.sampling.unwrap().unit - 0.5).abs() < f64::EPSILON);
 }
 

@@ -643,6 +643,19 @@ fn legend(two: &Compared<'_>, unit: ExplainUnit) -> Vec<String> {
                  one server, functions of sessions differ by some instructions."
             .to_owned(),
     });
+    let is_sure = |costs: &Costs| costs.sampling.is_none_or(|it| it.relative_error > 0.0);
+    if !two
+        .base
+        .trials
+        .iter()
+        .chain(&two.target.trials)
+        .all(is_sure)
+    {
+        lines.push(
+            "! There is one block: ± leaves out how the processor time varies from block to block."
+                .to_owned(),
+        );
+    }
     lines.push(
         "A function that is renamed is paired with its former name if both belong to one component, are \
          called from one place, and cost about the same; ~ stands before the component of functions without \

@@ -38,8 +38,15 @@ pub(crate) fn reasons(
             base: Some(&plan.targets[base].name),
             ..ExplainQuestion::default()
         };
-        let Ok(cells) = Cells::read(store, Some(analysis), &question, &components) else {
-            continue;
+        let cells = match Cells::read(store, Some(analysis), &question, &components) {
+            Ok(cells) => cells,
+            Err(
+                ReportError::NoProfile { .. }
+                | ReportError::NoProfiles { .. }
+                | ReportError::NoSamples { .. }
+                | ReportError::Samples { .. },
+            ) => continue,
+            Err(error) => return Err(error),
         };
         if let Explanation::Two(two) = answer(&cells, &question) {
             let is_slower = largest.judged.verdict != Verdict::Improved;

@@ -39,16 +39,13 @@ pub(super) fn read(
     let trials = parallel::map(found, |(row, content)| {
         let sampled = Sampled::decode(&content);
         let sampled = sampled.map_err(|problem| damaged(analysis.plan, &row, problem));
-        sampled.and_then(|sampled| of_trial(analysis, components, &row, &sampled))
-    });
-    trials
-        .into_iter()
-        .map(|trial| {
-            let mut trial = trial?;
-            trial.slowed = slowed.get(&(trial.step, trial.target)).copied();
-            Ok(trial)
+        sampled.and_then(|sampled| {
+            let slowed = slowed.get(&(row.step, row.planned.target)).copied();
+            let trial = of_trial(analysis, components, &row, &sampled)?;
+            Ok(TrialCosts { slowed, ..trial })
         })
-        .collect()
+    });
+    trials.into_iter().collect()
 }
 
 fn of_trial(

@@ -375,7 +375,7 @@ fn profiling(plan: &Plan) -> Option<String> {
         .time_ms
         .map_or_else(|| "as long as when timed".to_owned(), duration);
     Some(format!(
-        "\nStacks are sampled {} times a second in {}: each step for {length}.",
+        "\nStacks are sampled up to {} times a second of a processor in {}: each step for {length}.",
         profiling.rate,
         plural(profiling.blocks.into(), "block")
     ))
