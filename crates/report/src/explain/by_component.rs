@@ -25,7 +25,11 @@ pub(crate) fn by_component(
     let cells = match Cells::read(store, Some(analysis), &question, &components) {
         Ok(cells) => cells,
         // The rest of the page stands without them.
-        Err(problem @ (ReportError::Samples { .. } | ReportError::NoSamples { .. })) => {
+        Err(
+            problem @ (ReportError::Samples { .. }
+            | ReportError::NoSamples { .. }
+            | ReportError::NoProfiles { .. }),
+        ) => {
             let text = format!("There are no components, because Prony failed to {problem}.");
             return Ok(vec![Block::Paragraph(text)]);
         }

@@ -179,7 +179,7 @@ fn wait_blocks(cells: &[&Profiled], of: &[&OperationTime]) -> Vec<Block> {
         Block::Table(Table::of_figures(header, rows)),
         Block::Paragraph(
             "Time from one operation of a client to its next, by where its thread was found in profiling trials: \
-             a hundred looks a second."
+             up to a hundred looks a second."
                 .into(),
         ),
     ]
