@@ -202,7 +202,7 @@ fn newer_files_are_refused() {
     let sample = Sample::new();
     drop(sample.create());
     rusqlite::Connection::open(sample.path())
-        .and_then(|connection| connection.pragma_update(None, "user_version", 9))
+        .and_then(|connection| connection.pragma_update(None, "user_version", 10))
         .unwrap();
     for result in [
         Store::open(&sample.path()),
@@ -211,8 +211,8 @@ fn newer_files_are_refused() {
         assert!(matches!(
             result,
             Err(StoreError::Newer {
-                found: 9,
-                known: 8,
+                found: 10,
+                known: 9,
                 ..
             })
         ));

@@ -38,8 +38,9 @@ impl Sample {
     }
 }
 
-/// Takes away what versions 7 and 8 added.
-pub(crate) const BEFORE_7: &str = "DROP TABLE profile; DROP TABLE part; DROP TABLE client_host;
+/// Takes away what version 7 and later ones added.
+pub(crate) const BEFORE_7: &str =
+    "DROP TABLE stack_samples; DROP TABLE profile; DROP TABLE part; DROP TABLE client_host;
     ALTER TABLE run DROP COLUMN run_uuid;
     ALTER TABLE run DROP COLUMN prony_build; ALTER TABLE host DROP COLUMN host_name;
     ALTER TABLE load DROP COLUMN host_id; ALTER TABLE calibration DROP COLUMN host_id;";
