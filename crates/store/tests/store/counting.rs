@@ -217,3 +217,41 @@ fn the_profile_of_a_step_is_kept_once() {
     );
     assert_eq!(store.profile(trial, 0).unwrap(), None);
 }
+
+#[test]
+fn the_samples_of_stacks_of_a_step_are_kept_once() {
+    let sample = Sample::new();
+    let profiling = PlannedTrial {
+        kind: TrialKind::Profiling,
+        ..planned(0, 0)
+    };
+    let mut plan = plan();
+    plan.trials.push(profiling);
+    let mut store = create_with(&sample.path(), &plan);
+    assert!(!store.has_stack_samples().unwrap());
+    let trial = store.begin_trial(profiling, at(1)).unwrap();
+    for (index, step) in plan.steps.iter().enumerate() {
+        store
+            .record_step(trial, index, &outcome(step.own().clients))
+            .unwrap();
+    }
+    store.record_stack_samples(trial, 1, b"content").unwrap();
+    assert!(
+        store.record_stack_samples(trial, 1, b"other").is_err(),
+        "twice"
+    );
+    assert!(
+        store.record_stack_samples(trial, 9, b"other").is_err(),
+        "unknown step"
+    );
+    store.finish_trial(trial, at(5)).unwrap();
+    drop(store);
+    let store = Store::open_read_only(&sample.path()).unwrap();
+    assert_eq!(
+        store.stack_samples(trial, 1).unwrap().as_deref(),
+        Some(&b"content"[..])
+    );
+    assert_eq!(store.stack_samples(trial, 0).unwrap(), None);
+    assert!(store.has_stack_samples().unwrap());
+    assert_eq!(store.outcomes().unwrap(), [], "no figure of a timed trial");
+}
