@@ -346,7 +346,11 @@ impl<O: Operations> Client<O> {
     }
 
     /// Decides the next action of an idle client.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "as a call it costs 20 to 40 of the 1000 instructions of a query: `cargo xtask bench-instructions`"
+    )]
+    #[inline(always)]
     pub(crate) fn go_on(&mut self, now_ns: u64, context: &mut Context<'_, O>) -> Next {
         self.stage = Stage::Idle;
         if self.limit.operations == 0 || now_ns >= self.limit.end_ns || context.closing {
@@ -369,7 +373,11 @@ impl<O: Operations> Client<O> {
 
     /// Begins an operation that was to begin at `planned_ns`, when the client was idle or not; or
     /// goes on to connect, if that is what it was called for.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "as a call it costs 20 to 40 of the 1000 instructions of a query: `cargo xtask bench-instructions`"
+    )]
+    #[inline(always)]
     pub(crate) fn begin(
         &mut self,
         planned_ns: u64,

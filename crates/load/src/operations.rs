@@ -164,7 +164,11 @@ impl Operations for Statements {
     type Program = Program;
     type Room = [Values];
 
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "as a call it costs 20 to 40 of the 1000 instructions of a query: `cargo xtask bench-instructions`"
+    )]
+    #[inline(always)]
     fn begin(&mut self, request: &mut Request, resources: &mut StatementResources<'_>) {
         self.choices.begin_operation();
         self.ask_first(request, resources);

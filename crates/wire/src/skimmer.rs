@@ -202,7 +202,11 @@ impl Skimmer {
     /// # Errors
     /// When the bytes are not an answer, or a packet's number is not the next. The stream is then
     /// of no use any more.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "as a call it costs 10 to 20 of the 1000 instructions of a query: `cargo xtask bench-instructions`"
+    )]
+    #[inline(always)]
     pub fn feed(&mut self, bytes: &[u8]) -> Result<Progress, WireError> {
         let mut consumed = 0;
         if self.stage == Stage::First && self.piece.is_nothing() {
@@ -237,7 +241,11 @@ impl Skimmer {
     /// answer, of the bytes, or to whatever is not like that. Returns how many bytes it took: none
     /// where not even the first rows are reached. Nothing is stored before that, which is what
     /// makes it short.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "as a call it costs 10 to 20 of the 1000 instructions of a query: `cargo xtask bench-instructions`"
+    )]
+    #[inline(always)]
     fn take_rows_answer(&mut self, bytes: &[u8]) -> usize {
         let Some(length) = self.known.length_in(bytes, self.sequence) else {
             return 0;
