@@ -1,7 +1,8 @@
 //! Predicted time of an experiment.
 
 use prony_model::{
-    CountedBy, Counting, Length, LoadMethod, Pace, Plan, PlannedTrial, Step, TrialKind, Workload,
+    CountedBy, Counting, Family, Length, LoadMethod, Pace, Plan, PlannedTrial, Step, TrialKind,
+    Workload,
 };
 
 use crate::experiment::more_trials;
@@ -25,6 +26,9 @@ pub struct Assumptions {
     pub canary_ms: u64,
     /// Milliseconds of a step besides warm-up and measuring: start the generator, end.
     pub step_ms: u64,
+    /// Milliseconds of a step to read the own counters of a server of PostgreSQL, whose sessions publish
+    /// theirs a second late.
+    pub late_counters_ms: u64,
     /// Microseconds of a step for each of its clients: connect, prepare, disconnect.
     pub client_us: u64,
     /// Queries per second of one client, for steps that end after a number of operations. At
@@ -48,6 +52,7 @@ impl Default for Assumptions {
             stop_ms: 1000,
             canary_ms: 150,
             step_ms: 200,
+            late_counters_ms: 2500,
             client_us: 1000,
             queries_per_second: 10_000,
             clients_at_once: 2,
@@ -67,7 +72,7 @@ const WARMUP_PART: u64 = 2;
 /// ```text
 /// images × (bootstrap + tables × rows ÷ load rate)
 ///   + trials × (2 × canary + start + Σ over the steps (idle + clients × per client
-///               + warm-up or ramp + measured time + per step) + stop)
+///               + warm-up or ramp + measured time + per step + late counters) + stop)
 /// ```
 ///
 /// Each target has an image, and the base's twin that of the base. A target whose rows do not come
@@ -117,11 +122,21 @@ fn trials_ms(plan: &Plan, trials: &[PlannedTrial], assumptions: &Assumptions) ->
         } else {
             0
         };
-        sum.saturating_add(match trial.kind {
-            TrialKind::Timed => timed_ms.saturating_add(own_load_ms),
-            TrialKind::Counting => counting_ms.saturating_add(own_load_ms.saturating_mul(slowdown)),
-            TrialKind::Profiling => profiling_ms.saturating_add(own_load_ms),
-        })
+        let publishes_late = target.build.family == Family::Postgresql && target.collect.status;
+        let late_counters_ms = match trial.kind {
+            TrialKind::Timed | TrialKind::Profiling if publishes_late => {
+                (plan.steps.len() as u64).saturating_mul(assumptions.late_counters_ms)
+            }
+            _ => 0,
+        };
+        sum.saturating_add(late_counters_ms)
+            .saturating_add(match trial.kind {
+                TrialKind::Timed => timed_ms.saturating_add(own_load_ms),
+                TrialKind::Counting => {
+                    counting_ms.saturating_add(own_load_ms.saturating_mul(slowdown))
+                }
+                TrialKind::Profiling => profiling_ms.saturating_add(own_load_ms),
+            })
     })
 }
 

@@ -210,6 +210,7 @@ fn prediction_follows_its_formula() {
         stop_ms: 1000,
         canary_ms: 150,
         step_ms: 100,
+        late_counters_ms: 1700,
         client_us: 10_000,
         queries_per_second: 500,
         clients_at_once: 2,
@@ -223,6 +224,14 @@ fn prediction_follows_its_formula() {
         predicted_ms(&plan, &assumptions),
         2 * 12_000 + 6 * (5300 + 4 * 3600 + clients)
     );
+    // Three trials are of PostgreSQL, whose counters are read late unless nobody asks for them.
+    let mut late = plan.clone();
+    late.targets[1].build.family = Family::Postgresql;
+    let late_ms = predicted_ms(&late, &assumptions) - predicted_ms(&plan, &assumptions);
+    assert_eq!(late_ms, 3 * 4 * 1700);
+    late.targets[1].collect.status = false;
+    let late_ms = predicted_ms(&late, &assumptions) - predicted_ms(&plan, &assumptions);
+    assert_eq!(late_ms, 0);
     let counted = RIGHT
         .replace("time = \"3s\"", "")
         .replace("[[step]]", "[[step]]\noperations = 4000");
