@@ -257,6 +257,8 @@ fn heap(build: &str) {
         assert_eq!(busy.rows(sql), [expected], "{build}: {sql}");
     }
     assert_eq!(dead(), 0, "{build}");
+    // What a version lacks is found out without filling its log.
+    assert!(!busy.server.log_tail(10_000).contains("ERROR"), "{build}");
 }
 
 #[test]

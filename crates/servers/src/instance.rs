@@ -132,7 +132,8 @@ impl Instance {
             listens_on: None,
         };
         if instance.is_postgresql() && rendered.tls && rendered.transport == Transport::Socket {
-            let reason = "PostgreSQL encrypts no connections over unix sockets";
+            let reason = "PostgreSQL encrypts no connections over unix sockets: set `transport = \"tcp\"`, or \
+                          leave out `tls`";
             let task = format!("start {}", build.id);
             return Err(instance.failure(task, reason).into());
         }

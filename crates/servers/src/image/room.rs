@@ -41,6 +41,10 @@ const MIB: u64 = 1 << 20;
 const BASE: u64 = 200 * MIB;
 /// The largest redo log of a version that is left to its default: 100 MiB from 8.0.30 on.
 const LARGEST_DEFAULT_LOG: u64 = 100 * MIB;
+/// The log of PostgreSQL since 9.5 that is left to its default.
+const LARGEST_DEFAULT_WAL: u64 = 1024 * MIB;
+/// Bytes of a file of PostgreSQL's log.
+const WAL_FILE: u64 = 16 * MIB;
 /// Aria's log grows to this size before another file is begun, and the last one stays.
 const ARIA_LOG: u64 = 1024 * MIB;
 /// Bytes that a row adds to Aria's log.
@@ -76,7 +80,7 @@ pub fn image_size_estimate(engine: Engine, dataset: &Dataset, rendered: &Rendere
     };
     let redo = match engine {
         // Files of the log come as they are needed: a load writes no more than its rows.
-        Engine::Heap => redo_bytes(rendered).min(bytes.saturating_add(HEAP_LOG)),
+        Engine::Heap => wal_bytes(rendered).min(bytes.saturating_add(HEAP_LOG)),
         _ => redo_bytes(rendered),
     };
     bytes.saturating_add(logs + redo + BASE)
@@ -146,16 +150,35 @@ fn character_bytes(rendered: &Rendered) -> u64 {
     }
 }
 
-/// Bytes of InnoDB's redo log, or of PostgreSQL's WAL, as it is configured.
+/// Bytes of PostgreSQL's log at most, as it is configured.
+///
+/// <https://www.postgresql.org/docs/18/wal-configuration.html>, and of 9.3 for `checkpoint_segments`: normally
+/// no more than three files for each segment, and one.
+fn wal_bytes(rendered: &Rendered) -> u64 {
+    let size = value(rendered, "max_wal_size").and_then(size_of_setting);
+    let segments = value(rendered, "checkpoint_segments").and_then(|text| text.parse::<u64>().ok());
+    let segments = segments.map(|files| (3 * files).saturating_add(1).saturating_mul(WAL_FILE));
+    size.or(segments).unwrap_or(LARGEST_DEFAULT_WAL)
+}
+
+/// Bytes of a setting of PostgreSQL in megabytes, with a unit or without.
+/// <https://www.postgresql.org/docs/18/config-setting.html>
+fn size_of_setting(text: &str) -> Option<u64> {
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let unit = match text[digits.len()..].trim() {
+        "B" => 1,
+        "kB" => 1 << 10,
+        "" | "MB" => MIB,
+        "GB" => MIB << 10,
+        "TB" => MIB << 20,
+        _ => return None,
+    };
+    let number: u64 = digits.trim().parse().ok()?;
+    Some(number.saturating_mul(unit))
+}
+
+/// Bytes of InnoDB's redo log as it is configured.
 fn redo_bytes(rendered: &Rendered) -> u64 {
-    if let Some(size) = value(rendered, "max_wal_size") {
-        let megabytes = size
-            .strip_suffix("MB")
-            .and_then(|size| size.parse::<u64>().ok());
-        return megabytes.map_or(LARGEST_DEFAULT_LOG, |megabytes| {
-            megabytes.saturating_mul(MIB)
-        });
-    }
     let number = |name| value(rendered, name).and_then(|text| text.parse::<u64>().ok());
     let files = number("innodb_log_files_in_group").unwrap_or(1);
     let size = number("innodb_log_file_size").map(|size| size.saturating_mul(files));
@@ -208,6 +231,27 @@ mod tests {
                 estimate < 2 * seen,
                 "{build} {engine}: {estimate} of {seen}"
             );
+        }
+    }
+
+    #[test]
+    fn the_log_of_postgresql_is_as_large_as_it_is_configured() {
+        let catalogue = Catalogue::embedded().unwrap();
+        let wal = |id: &str, config: &Config| {
+            let facts = catalogue.get(id).unwrap().facts();
+            let wanted = Wanted::over_socket(Engine::Heap, config, 4);
+            wal_bytes(&catalogue.render(&facts, wanted).unwrap()) / MIB
+        };
+        let mut config = Config::default();
+        let log = IntentValue::Bytes(512 * MIB);
+        config.intents.insert("redo_log".to_owned(), log);
+        // 32 segments between two checkpoints.
+        assert_eq!(wal("postgresql-9.3.5", &config), 97 * 16);
+        assert_eq!(wal("postgresql-18.6", &config), 987);
+        for (text, expected) in [("2GB", 2048), ("300", 300), ("4096 kB", 4), ("much", 1024)] {
+            let mut raw = Config::default();
+            raw.raw.insert("max_wal_size".to_owned(), text.to_owned());
+            assert_eq!(wal("postgresql-18.6", &raw), expected, "{text}");
         }
     }
 

@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 use prony_client::{Address, ClientError, Connection, Login};
 use prony_host::{At, Process, describe_exit, write_private};
 use prony_model::{StopFlag, Tls};
-use prony_wire::codes;
 
 use super::birth::{Birth, bear};
 use super::{Instance, InstanceError, LOG_LINES, allocator, postgres, preload};
@@ -30,6 +29,10 @@ const ASK: Duration = Duration::from_millis(20);
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 /// The time that each statement that makes the accounts may take.
 const STATEMENT_LIMIT: Duration = Duration::from_mins(1);
+
+/// SQL states of servers that refuse the administrator for good: wrong account or password, a database that is
+/// not there. A server that starts or recovers refuses with others.
+const FINAL_REFUSALS: [&str; 3] = ["28000", "28P01", "3D000"];
 
 /// A server that answers. Dropping it kills the server and removes its folder.
 #[derive(Debug)]
@@ -329,7 +332,7 @@ impl Running {
             if stop.requested() {
                 return Err(InstanceError::Stopped);
             }
-            if matches!(error, ClientError::Login { code, .. } if code == codes::ACCESS_DENIED_ERROR.into())
+            if matches!(&error, ClientError::Login { sqlstate, .. } if FINAL_REFUSALS.contains(&sqlstate.as_str()))
             {
                 return Err(self.account_error(&error));
             }

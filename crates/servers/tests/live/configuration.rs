@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use crate::{LIMIT, live};
 
 /// The builds that are told every value, one for each series.
-const SERIES: [&str; 25] = [
+const SERIES: [&str; 28] = [
     "mysql-4.1.13",
     "mysql-5.0.21",
     "mysql-5.5.34",
@@ -42,6 +42,9 @@ const SERIES: [&str; 25] = [
     "postgresql-16.15",
     "postgresql-17.11",
     "postgresql-18.6",
+    "postgresql-16.14-wheel",
+    "postgresql-17.10-wheel",
+    "postgresql-18.6-wheel",
 ];
 
 /// Values for intents that take any number or word. The first are small, because servers write

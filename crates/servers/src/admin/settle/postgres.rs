@@ -11,6 +11,7 @@ use super::wait;
 use crate::admin::statement::StatementError;
 
 const CHECKPOINT: &str = "CHECKPOINT";
+const QUIET: &str = "SET log_min_messages = fatal";
 
 /// The error codes of a function, a relation or a column that a version does not have, and of one that
 /// the account may not use.
@@ -112,6 +113,10 @@ pub(super) fn vacuum(
 /// The options that the server understands, found by vacuuming the catalogue of statistics, which
 /// every refresh of statistics rewrites.
 fn vacuum_options(server: &mut ControlConnection<'_>) -> Result<&'static str, SettleError> {
+    keep_out_of_log(&mut server.connection).map_err(|source| StatementError {
+        statement: QUIET.to_owned(),
+        source,
+    })?;
     let (last, newer) = OPTIONS.split_last().unwrap_or((&"", &[]));
     for options in newer {
         match server.ask(&format!("VACUUM ({options}) pg_statistic")) {
@@ -125,8 +130,18 @@ fn vacuum_options(server: &mut ControlConnection<'_>) -> Result<&'static str, Se
     Ok(last)
 }
 
+/// Keeps refused statements out of the server's log, where the account may: what follows is tried until a
+/// version has it.
+fn keep_out_of_log(connection: &mut Connection) -> Result<(), ClientError> {
+    match connection.query(QUIET) {
+        Ok(_) | Err(ClientError::Server { .. }) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
 /// The work that is put off, as far as the version and its extensions tell it.
 pub(super) fn debt(connection: &mut Connection) -> Result<Vec<Debt>, ClientError> {
+    keep_out_of_log(connection)?;
     let mut debt = Vec::new();
     for (kind, statements) in READINGS {
         let value = first_number(connection, statements)?;
