@@ -7,7 +7,8 @@ use prony_store::{Store, StoreError, TrialId};
 use prony_testkit::planned;
 
 use crate::sample::{
-    Sample, assert_whole, at, begin_with_steps, create_with, loaded, outcome, plan, settled,
+    Sample, assert_whole, at, begin_planned, begin_with_steps, create_with, loaded, outcome, plan,
+    settled,
 };
 
 const COUNTING: PlannedTrial = PlannedTrial {
@@ -26,13 +27,7 @@ fn counted_run() -> (Sample, Store) {
 }
 
 fn count(store: &mut Store) -> TrialId {
-    let trial = store.begin_trial(COUNTING, at(3)).unwrap();
-    for (index, step) in plan().steps.iter().enumerate() {
-        store
-            .record_step(trial, index, &outcome(step.own().clients))
-            .unwrap();
-    }
-    trial
+    begin_planned(store, COUNTING)
 }
 
 #[test]
@@ -229,12 +224,7 @@ fn the_samples_of_stacks_of_a_step_are_kept_once() {
     plan.trials.push(profiling);
     let mut store = create_with(&sample.path(), &plan);
     assert!(!store.has_stack_samples().unwrap());
-    let trial = store.begin_trial(profiling, at(1)).unwrap();
-    for (index, step) in plan.steps.iter().enumerate() {
-        store
-            .record_step(trial, index, &outcome(step.own().clients))
-            .unwrap();
-    }
+    let trial = begin_planned(&mut store, profiling);
     store.record_stack_samples(trial, 1, b"content").unwrap();
     assert!(
         store.record_stack_samples(trial, 1, b"other").is_err(),

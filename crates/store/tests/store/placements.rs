@@ -7,7 +7,9 @@ use prony_model::{
 use prony_store::{PlacementRow, Store};
 use prony_testkit::{free, paired, placed, planned, threads_on};
 
-use crate::sample::{BEFORE_7, Sample, assert_whole, at, begin_with_steps, create_with, plan};
+use crate::sample::{
+    BEFORE_7, Sample, assert_whole, at, begin_planned, begin_with_steps, create_with, plan,
+};
 
 fn named() -> PlacementReading {
     PlacementReading {
@@ -99,11 +101,7 @@ fn counting_trials_have_placements_of_their_own() {
     let mut plan = plan();
     plan.trials.push(counting);
     let mut store = create_with(&sample.path(), &plan);
-    let trial = store.begin_trial(counting, at(1)).unwrap();
-    for (index, step) in plan.steps.iter().enumerate() {
-        let outcome = crate::sample::outcome(step.own().clients);
-        store.record_step(trial, index, &outcome).unwrap();
-    }
+    let trial = begin_planned(&mut store, counting);
     store.record_placement(trial, 0, &free(2)).unwrap();
     store.finish_trial(trial, at(2)).unwrap();
     assert_eq!(store.placements().unwrap(), []);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use prony_model::{
     ClientGroup, Dataset, Debt, DebtKind, ErrorClass, ErrorCount, GroupOutcome, Interval, Level,
-    LoadOutcome, Plan, SettleOutcome, StatementOutcome, Step, StepOutcome, Version,
+    LoadOutcome, Plan, PlannedTrial, SettleOutcome, StatementOutcome, Step, StepOutcome, Version,
 };
 use prony_store::{NewRun, Store, TrialId};
 use prony_testkit as testkit;
@@ -183,7 +183,12 @@ pub(crate) fn settled() -> SettleOutcome {
 
 /// Begins a trial and records all of its steps.
 pub(crate) fn begin_with_steps(store: &mut Store, block: u32, target: usize) -> TrialId {
-    let trial = store.begin_trial(planned(block, target), at(1)).unwrap();
+    begin_planned(store, planned(block, target))
+}
+
+/// The same of a trial of any kind.
+pub(crate) fn begin_planned(store: &mut Store, planned: PlannedTrial) -> TrialId {
+    let trial = store.begin_trial(planned, at(1)).unwrap();
     for (index, step) in plan().steps.iter().enumerate() {
         store
             .record_step(trial, index, &outcome(step.own().clients))
