@@ -251,14 +251,16 @@ fn changed_components(comparison: &Comparison, more: bool, most: usize) -> Vec<S
         .collect()
 }
 
-/// The components that make a target slower or faster, in words; `None` where none is known to do so.
+/// The components that make a target slower or faster, in words; `None` where none is known to do so, or where the
+/// whole changed the other way: it is then no reason.
 pub(super) fn reason(two: &Compared<'_>, unit: ExplainUnit, is_slower: bool) -> Option<String> {
     let changed = changed_components(&two.comparison, is_slower, NAMED_MOST);
     let (takes, unit) = match unit {
         ExplainUnit::Instructions => ("executes", "instructions per operation"),
         ExplainUnit::Time => ("takes", "ns of a processor per operation"),
     };
-    (!changed.is_empty()).then(|| {
+    let costs_more = two.comparison.total.difference() > 0.0;
+    (costs_more == is_slower && !changed.is_empty()).then(|| {
         format!(
             "{} {takes} {} {unit}, mostly in {}",
             two.target.name,

@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 
 use prony_model::TrialKind;
 use prony_profile::{Components, Profile};
-use prony_report::{ExplainBy, ExplainFormat, ExplainQuestion, Explained, Screen};
+use prony_report::{
+    ExplainBy, ExplainFormat, ExplainQuestion, Explained, Extent, Format, Screen, render_extent,
+};
 
 use crate::costs::counting;
 use crate::sample::{Sample, at, plan};
@@ -207,4 +209,46 @@ fn what_can_t_be_explained_is_said() {
     let mut timed = Sample::new(&plan(2, &[1], 2));
     timed.run(|_| true);
     insta::assert_snapshot!(error(&timed, &ExplainQuestion::default()), @r#"explain the costs: the run has no execution profiles, because no counting trial is done; these are made where instructions are counted by valgrind: put `with = "valgrind"` into [counting], and run the experiment again"#);
+}
+
+/// The answer of a run in which timed trials of 9.7, which executes more instructions, did this many operations.
+fn answer_where_newest_did(operations: u64) -> String {
+    let mut sample = Sample::new(&counting(plan(3, &[1], 6)));
+    for planned in sample.store.missing_trials().unwrap() {
+        let trial = sample.begin(planned);
+        let is_newest = planned.kind == TrialKind::Timed && planned.target == 2;
+        sample.record_steps(trial, planned, |step, outcome| {
+            let own = outcome.groups.own_mut();
+            own.operations = if is_newest && step == 0 {
+                operations
+            } else {
+                OPERATIONS
+            };
+        });
+        if planned.kind == TrialKind::Counting {
+            let content = profile(planned.target, 0).encode().unwrap();
+            sample.store.record_profile(trial, 0, &content).unwrap();
+        }
+        sample.store.finish_trial(trial, at(60)).unwrap();
+    }
+    let (format, extent) = (Format::Text, Extent::Answer);
+    let text = render_extent(&sample.store, format, &extent, None, Screen::default()).unwrap();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn components_are_the_reason_of_what_costs_more_and_is_slower() {
+    let slower = answer_where_newest_did(OPERATIONS / 2);
+    let reason = "mysql-9.7 executes +1,300 instructions per operation, mostly in";
+    assert!(
+        slower.contains("Largest regression: point-query, mysql-9.7"),
+        "{slower}"
+    );
+    assert!(slower.contains(reason), "{slower}");
+    let faster = answer_where_newest_did(OPERATIONS * 2);
+    assert!(
+        faster.contains("Largest improvement: point-query, mysql-9.7"),
+        "{faster}"
+    );
+    assert!(!faster.contains("instructions per operation"), "{faster}");
 }
