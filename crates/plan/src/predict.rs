@@ -122,22 +122,25 @@ fn trials_ms(plan: &Plan, trials: &[PlannedTrial], assumptions: &Assumptions) ->
         } else {
             0
         };
-        let publishes_late = target.build.family == Family::Postgresql && target.collect.status;
-        let late_counters_ms = match trial.kind {
-            TrialKind::Timed | TrialKind::Profiling if publishes_late => {
-                (plan.steps.len() as u64).saturating_mul(assumptions.late_counters_ms)
-            }
-            _ => 0,
+        let trial_ms = match trial.kind {
+            TrialKind::Timed => timed_ms.saturating_add(own_load_ms),
+            TrialKind::Counting => counting_ms.saturating_add(own_load_ms.saturating_mul(slowdown)),
+            TrialKind::Profiling => profiling_ms.saturating_add(own_load_ms),
         };
-        sum.saturating_add(late_counters_ms)
-            .saturating_add(match trial.kind {
-                TrialKind::Timed => timed_ms.saturating_add(own_load_ms),
-                TrialKind::Counting => {
-                    counting_ms.saturating_add(own_load_ms.saturating_mul(slowdown))
-                }
-                TrialKind::Profiling => profiling_ms.saturating_add(own_load_ms),
-            })
+        sum.saturating_add(trial_ms)
+            .saturating_add(late_counters_ms(plan, *trial, assumptions))
     })
+}
+
+/// Milliseconds of a trial's steps for the own counters of PostgreSQL. A counting trial reads them always.
+fn late_counters_ms(plan: &Plan, trial: PlannedTrial, assumptions: &Assumptions) -> u64 {
+    let target = &plan.targets[trial.target];
+    let reads_them = target.collect.status || trial.kind == TrialKind::Counting;
+    if target.build.family != Family::Postgresql || !reads_them {
+        return 0;
+    }
+    let steps = (0..plan.steps.len()).filter(|step| plan.runs(trial, *step));
+    (steps.count() as u64).saturating_mul(assumptions.late_counters_ms)
 }
 
 /// Milliseconds that loading the dataset takes.

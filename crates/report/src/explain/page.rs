@@ -259,12 +259,17 @@ pub(super) fn reason(two: &Compared<'_>, unit: ExplainUnit, is_slower: bool) -> 
         ExplainUnit::Instructions => ("executes", "instructions per operation"),
         ExplainUnit::Time => ("takes", "ns of a processor per operation"),
     };
-    let costs_more = two.comparison.total.difference() > 0.0;
-    (costs_more == is_slower && !changed.is_empty()).then(|| {
+    let difference = two.comparison.total.difference();
+    let explains = if is_slower {
+        difference > 0.0
+    } else {
+        difference < 0.0
+    };
+    (explains && !changed.is_empty()).then(|| {
         format!(
             "{} {takes} {} {unit}, mostly in {}",
             two.target.name,
-            signed(two.comparison.total.difference()),
+            signed(difference),
             listed(&changed)
         )
     })

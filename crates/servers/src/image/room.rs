@@ -155,20 +155,26 @@ fn character_bytes(rendered: &Rendered) -> u64 {
 /// <https://www.postgresql.org/docs/18/wal-configuration.html>, and of 9.3 for `checkpoint_segments`: normally
 /// no more than three files for each segment, and one.
 fn wal_bytes(rendered: &Rendered) -> u64 {
-    let size = value(rendered, "max_wal_size").and_then(size_of_setting);
+    let size = value(rendered, "max_wal_size").and_then(size_of_wal);
     let segments = value(rendered, "checkpoint_segments").and_then(|text| text.parse::<u64>().ok());
-    let segments = segments.map(|files| (3 * files).saturating_add(1).saturating_mul(WAL_FILE));
+    let segments = segments.map(|files| {
+        files
+            .saturating_mul(3)
+            .saturating_add(1)
+            .saturating_mul(WAL_FILE)
+    });
     size.or(segments).unwrap_or(LARGEST_DEFAULT_WAL)
 }
 
-/// Bytes of a setting of PostgreSQL in megabytes, with a unit or without.
-/// <https://www.postgresql.org/docs/18/config-setting.html>
-fn size_of_setting(text: &str) -> Option<u64> {
+/// Bytes of `max_wal_size`. A number without a unit counts megabytes from 10 on, and files before: the larger is
+/// taken. <https://www.postgresql.org/docs/18/config-setting.html>
+fn size_of_wal(text: &str) -> Option<u64> {
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let unit = match text[digits.len()..].trim() {
+        "" => WAL_FILE,
         "B" => 1,
         "kB" => 1 << 10,
-        "" | "MB" => MIB,
+        "MB" => MIB,
         "GB" => MIB << 10,
         "TB" => MIB << 20,
         _ => return None,
@@ -248,7 +254,7 @@ mod tests {
         // 32 segments between two checkpoints.
         assert_eq!(wal("postgresql-9.3.5", &config), 97 * 16);
         assert_eq!(wal("postgresql-18.6", &config), 987);
-        for (text, expected) in [("2GB", 2048), ("300", 300), ("4096 kB", 4), ("much", 1024)] {
+        for (text, expected) in [("2GB", 2048), ("300", 4800), ("4096 kB", 4), ("much", 1024)] {
             let mut raw = Config::default();
             raw.raw.insert("max_wal_size".to_owned(), text.to_owned());
             assert_eq!(wal("postgresql-18.6", &raw), expected, "{text}");

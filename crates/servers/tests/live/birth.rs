@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Instant;
 
 use prony_host::{Launcher, Roots};
 use prony_model::{Config, Engine, StopFlag};
@@ -111,4 +112,31 @@ fn a_server_whose_birth_fails_is_never_executed() {
         );
         assert_eq!(command_line(born.unwrap()), None, "{id}");
     }
+}
+
+#[test]
+fn who_is_refused_for_good_does_not_ask_on() {
+    if !live() {
+        return;
+    }
+    let stage = Stage::new();
+    let instance = stage.bootstrapped("postgresql-18.6", Engine::Heap);
+    let accounts = instance.config_path().with_file_name("pg_hba.conf");
+    let birth = Birth {
+        on_birth: Some(&mut |_| {
+            fs::write(&accounts, "local all all reject\n").map_err(|error| error.to_string())
+        }),
+        valgrind: None,
+    };
+    let begin = Instant::now();
+    let error = instance.start_with(birth, &StopFlag::default());
+    let said = error.unwrap_err().to_string();
+    assert!(
+        said.contains("28000") && said.contains("pg_hba.conf"),
+        "{said}"
+    );
+    assert!(
+        begin.elapsed() < LIMIT,
+        "the time that a server may take to start"
+    );
 }
